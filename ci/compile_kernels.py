@@ -77,10 +77,12 @@ def compile_one(file: str, defines: loader.Defines, architecture: int) -> Compil
     if file in link.FILES:  # the functions of a vertex program are linked in later
         options.append(b"-rdc=true")
     (status,) = nvrtc.nvrtcCompileProgram(program, len(options), options)
-    log = b" " * _checked(nvrtc.nvrtcGetProgramLogSize(program))
+    log = b" " * (
+        1 + _checked(nvrtc.nvrtcGetProgramLogSize(program))
+    )  # one byte alone would be a shared object
     _checked(nvrtc.nvrtcGetProgramLog(program, log))
     _checked(nvrtc.nvrtcDestroyProgram(program))
-    lines = log.decode().rstrip("\0").splitlines()
+    lines = log.decode().rstrip("\0 ").splitlines()
     complaints = [line for line in lines if not _INFORMATION.search(line)]
     if status != nvrtc.nvrtcResult.NVRTC_SUCCESS and not complaints:
         complaints = [str(status)]

@@ -135,7 +135,7 @@ def kernels_to_ir(text: str, name: str, architecture: int) -> bytes:
 
     def _log() -> str:
         _, size = nvrtc.nvrtcGetProgramLogSize(program)
-        log = b" " * size
+        log = b" " * (size + 1)  # one byte alone would be a shared object
         nvrtc.nvrtcGetProgramLog(program, log)
         return log.decode().rstrip("\0 \n")
 
