@@ -48,8 +48,13 @@ def client(cluster):
 
 @pytest.fixture
 def doomed():
-    """Client of a cluster of three workers for one test, which may kill some of them."""
-    with local_cluster(3) as cluster, Client(cluster) as client:
+    """Client of a cluster of three workers for one test, which may kill some of them.
+
+    Some time after each loss the cluster ends a worker for good if it happens not to be there, as on a slow
+    machine one that has been killed again; that time is beyond the test's end.
+    """
+    kept = dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"})
+    with kept, local_cluster(3) as cluster, Client(cluster) as client:
         yield client
 
 
