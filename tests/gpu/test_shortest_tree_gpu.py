@@ -145,7 +145,7 @@ def test_whole_calls_give_trees(edges, least, directed):
 
 @pytest.mark.parametrize("degree_sort", [True, False])
 @pytest.mark.parametrize("processor", ["auto", "cpu"])
-def test_wide_components_are_cut_short_in_one_run(monkeypatch, degree_sort, processor):
+def test_labels_of_wide_components_are_cut_short_in_one_run(monkeypatch, degree_sort, processor):
     from rapids_trav.engines.cuda import CudaEngine
 
     order = np.random.default_rng(0).permutation(3000)
@@ -154,8 +154,8 @@ def test_wide_components_are_cut_short_in_one_run(monkeypatch, degree_sort, proc
     graph = frame.trav.graph(engine="cuda", degree_sort=degree_sort)
     runs, run = [], CudaEngine.run
     monkeypatch.setattr(CudaEngine, "run", lambda *given: runs.append(1) or run(*given))
-    for mode in ("auto", "pull", "notify", "push"):
-        answer, trace = graph.components(mode=mode, processor=processor, trace=True)
+    for how in ({"asynchronous": True}, {"mode": "pull"}, {"mode": "notify"}, {"mode": "push"}):
+        answer, trace = graph.components(processor=processor, trace=True, **how)
         assert answer["component"].tolist() == [0] * 3000 + [4000] * 2
         assert trace["iteration"].tolist() == list(range(1, len(trace) + 1))
         assert len(trace) < 40
