@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import random
-import signal
 import time
 
 import numpy as np
 import pandas as pd
 import pytest
 from common import to_pandas
+from killed_processes import killed_after
 
 from rapids_trav import TravError
 from rapids_trav.programs.checkpoint import NAME
@@ -61,19 +60,6 @@ def _until_killed(started, question, graph, folder):
     os._exit(0)
 
 
-def killed_after(seconds, *arguments):
-    """Run in a separate process, kill it, and return whether it was still running."""
-    fork = multiprocessing.get_context("fork")
-    started = fork.Event()
-    process = fork.Process(target=_until_killed, args=(started, *arguments))
-    process.start()
-    started.wait()
-    time.sleep(seconds)
-    os.kill(process.pid, signal.SIGKILL)
-    process.join()
-    return process.exitcode == -signal.SIGKILL
-
-
 def resumed(question, graph, folder):
     return to_pandas(question(graph, checkpoint=folder, resume=True))
 
@@ -91,7 +77,7 @@ def test_killed_and_resumed(tmp_path, question, limit):
     killed = runs = 0
     while killed < KILLS:
         folder = tmp_path / f"run {runs}"
-        if killed_after(moments.uniform(0, whole / 6), question, graph, folder):
+        if killed_after(moments.uniform(0, whole / 6), _until_killed, question, graph, folder):
             killed += 1
         else:  # the run ended before the kill: start a new one
             pd.testing.assert_frame_equal(resumed(question, graph, folder), wanted, check_exact=True)

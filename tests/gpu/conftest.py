@@ -23,6 +23,13 @@ def engine(cupy):
 
 
 @pytest.fixture(scope="session")
+def cpu():
+    from rapids_trav.engines.cpu import CpuEngine
+
+    return CpuEngine()
+
+
+@pytest.fixture(scope="session")
 def cugraph_libraries(cupy):
     """Skip a test that compares with cuGraph if cuGraph or a library that it needs is not installed."""
     for name in ("cudf", "cugraph", "pylibcugraph"):

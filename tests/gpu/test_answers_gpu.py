@@ -7,7 +7,7 @@ import pytest
 from rapids_trav.errors import UnknownVertexError
 
 from .paged_views import in_pages
-from .test_stream_gpu import agree, answers, cpu, streamed  # noqa: F401  (fixtures)
+from .test_stream_gpu import agree, answers, streamed  # noqa: F401  (fixtures)
 
 pytestmark = pytest.mark.gpu
 

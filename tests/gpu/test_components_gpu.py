@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import connected_components
+from scipy_components import adjacency, smallest
 
 from rapids_trav import generators
 from rapids_trav.csr.adjacency import Adjacency
@@ -22,22 +21,6 @@ pytestmark = pytest.mark.gpu
 PROPAGATED = ({"mode": "pull"}, {"mode": "push"}, {"asynchronous": True})
 
 
-def rows_of(src, dst, n, dtype, both=False):
-    """Return compressed rows in NumPy arrays."""
-    if both:
-        src, dst = np.concatenate([src, dst]), np.concatenate([dst, src])
-    order = np.lexsort((dst, src))
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(src, minlength=n))]).astype(np.int64)
-    return Adjacency(offsets, dst[order].astype(dtype))
-
-
-def smallest(src, dst, n, places=None):
-    """Return the smallest place in the component of each vertex, by SciPy."""
-    matrix = csr_matrix((np.ones(len(src), np.int8), (src, dst)), (n, n))
-    _, label = connected_components(matrix, directed=False)
-    return pd.Series(np.arange(n) if places is None else places).groupby(label).transform("min").to_numpy()
-
-
 def pinned(engine, rows):
     columns = engine.empty_pinned(rows.n_edges, rows.column_indices.dtype)
     columns[:] = rows.column_indices
@@ -46,8 +29,8 @@ def pinned(engine, rows):
 
 def views(engine, src, dst, n, dtype):
     """Yield views with rows on the device, in host memory that it can read, and in memory that it cannot."""
-    both = rows_of(src, dst, n, dtype, both=True)
-    out, into = rows_of(src, dst, n, dtype), rows_of(dst, src, n, dtype)
+    both = adjacency(src, dst, n, dtype, both=True)
+    out, into = adjacency(src, dst, n, dtype), adjacency(dst, src, n, dtype)
     held = [engine.take_over(rows) for rows in (both, out, into)]
     yield "both ways", LinkView(held[0], held[0])
     yield "one way", LinkView(held[1], None)
@@ -88,7 +71,7 @@ def test_rows_longer_than_a_block_can_take(engine):
     """The star's rows are listed as long ones: in one direction nothing may be left out."""
     n = 3000
     for src, dst in ((np.full(n - 1, n - 1), np.arange(n - 1)), (np.zeros(n - 1, np.int64), np.arange(1, n))):
-        view = LinkView(engine.take_over(rows_of(src, dst, n, "int32")), None)
+        view = LinkView(engine.take_over(adjacency(src, dst, n, "int32")), None)
         with count_launches() as launches:
             assert not engine.links(view, None, RunOptions()).values.get().any()
         assert launches["link_heavy"] == 1

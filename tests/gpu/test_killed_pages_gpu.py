@@ -45,13 +45,6 @@ class Pages:
         self.states.append((self.values.copy(), self.active.copy()))
 
 
-@pytest.fixture(scope="module")
-def cpu():
-    from rapids_trav.engines.cpu import CpuEngine
-
-    return CpuEngine()
-
-
 @pytest.mark.parametrize("hybrid", [False, True], ids=["gpu", "hybrid"])
 @pytest.mark.parametrize(
     ("asked", "mode"), [("components", "notify"), ("sssp", "pull"), ("sssp", "notify"), ("pagerank", "pull")]

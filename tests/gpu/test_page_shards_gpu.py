@@ -34,13 +34,6 @@ PULL = RunOptions(mode="pull", gather="replicas")
 
 
 @pytest.fixture(scope="session")
-def cpu():
-    from rapids_trav.engines.cpu import CpuEngine
-
-    return CpuEngine()
-
-
-@pytest.fixture(scope="session")
 def answers(engine, cpu):
     """Return a function of graph and question: the view on the host, pinned or not, and the CPU's run."""
 

@@ -18,13 +18,6 @@ QUESTIONS = ("bfs", "components", "sssp", "pagerank")
 
 
 @pytest.fixture(scope="session")
-def cpu():
-    from rapids_trav.engines.cpu import CpuEngine
-
-    return CpuEngine()
-
-
-@pytest.fixture(scope="session")
 def views(engine, cpu):
     made = {}
 

@@ -18,13 +18,6 @@ from .program_cases import CASES, gather_view, root, start
 pytestmark = pytest.mark.gpu
 
 
-@pytest.fixture(scope="module")
-def cpu():
-    from rapids_trav.engines.cpu import CpuEngine
-
-    return CpuEngine()
-
-
 def distances(cpu, host, graph):
     """Return distances from the vertex with the most out-edges, and the distance of unreached vertices."""
     program = shipped.shortest_paths("int64" if host.weights.dtype.kind == "i" else "float64")

@@ -30,13 +30,6 @@ def program(reducer, first, dtype="int64"):
     )
 
 
-@pytest.fixture(scope="module")
-def cpu():
-    from rapids_trav.engines.cpu import CpuEngine
-
-    return CpuEngine()
-
-
 @pytest.mark.parametrize("place", ["memory", "pages", "hybrid"])
 @pytest.mark.parametrize("reducer", STARTS)
 @pytest.mark.parametrize("name", ["nine", "no edges", "directed rmat", "wheel"])

@@ -24,13 +24,6 @@ SHARED = ("rmat", "directed rmat", "wheel", "long path", "multi", "no edges")  #
 
 
 @pytest.fixture(scope="session")
-def cpu():
-    from rapids_trav.engines.cpu import CpuEngine
-
-    return CpuEngine()
-
-
-@pytest.fixture(scope="session")
 def answers(engine, cpu):
     """Return a function of case and question: the view on the host, pinned or not, and the CPU's run."""
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import random
-import signal
 import time
 
 import numpy as np
 import pandas as pd
 import pytest
+from killed_processes import killed_after
 
 import rapids_trav  # noqa: F401 -- registers .trav
 from rapids_trav.programs.checkpoint import NAME, load
@@ -73,22 +72,6 @@ def _until_killed(started, question, graph, folder):
     os._exit(0)
 
 
-def killed_after(seconds, *arguments):
-    """Run in a separate process, kill it, and return whether it was still running.
-
-    The time counts from the first page on.
-    """
-    fork = multiprocessing.get_context("fork")
-    started = fork.Event()
-    process = fork.Process(target=_until_killed, args=(started, *arguments))
-    process.start()
-    started.wait()
-    time.sleep(seconds)
-    os.kill(process.pid, signal.SIGKILL)
-    process.join()
-    return process.exitcode == -signal.SIGKILL
-
-
 def close(found, wanted):
     if "pagerank" in wanted:
         # Either is within TOLERANCE * alpha / (1 - alpha) of the exact ranks.
@@ -114,7 +97,7 @@ def test_killed_among_pages(tmp_path, graph, question, seed):
     killed = runs = journals = 0
     while killed < KILLS:
         folder = tmp_path / f"run {runs}"
-        if killed_after(moments.uniform(0, whole), question, graph, folder):
+        if killed_after(moments.uniform(0, whole), _until_killed, question, graph, folder):
             killed += 1
             journals += (folder / NAME).with_suffix(SUFFIX).exists()
         else:  # the run ended before the kill: start a new one

@@ -8,11 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from random_graphs import common, graphs
-from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import connected_components
+from scipy_components import adjacency, smallest
 
 from rapids_trav import TravError, generators
-from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.cpu import components as linking
 from rapids_trav.engines.runs import LinkView, RunOptions
@@ -31,21 +29,6 @@ def finely(monkeypatch):
     monkeypatch.setattr(linking, "BLOCKS", 1)
     monkeypatch.setattr(linking, "BLOCK_BYTES", 16)
     monkeypatch.setattr(linking, "PAGE_BLOCKS", 2)
-
-
-def adjacency(src, dst, n, dtype, both=False):
-    if both:
-        src, dst = np.concatenate([src, dst]), np.concatenate([dst, src])
-    order = np.lexsort((dst, src))
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(src, minlength=n))]).astype(np.int64)
-    return Adjacency(offsets, dst[order].astype(dtype))
-
-
-def smallest(src, dst, n, places=None):
-    """Return the smallest place in the component of each vertex, by SciPy."""
-    matrix = csr_matrix((np.ones(len(src), np.int8), (src, dst)), (n, n))
-    _, label = connected_components(matrix, directed=False)
-    return pd.Series(np.arange(n) if places is None else places).groupby(label).transform("min").to_numpy()
 
 
 def views(src, dst, n, dtype):

@@ -21,6 +21,7 @@ from rapids_trav.engines.blocks.loading import Landed
 from rapids_trav.engines.blocks.timeline import Timeline
 from rapids_trav.engines.cuda.build.host_rows import over_host
 from rapids_trav.engines.cuda.runtime.pinned import empty_pinned
+from rapids_trav.engines.cuda.stream.buffers import bytes_to_device
 
 
 class _Load(NamedTuple):
@@ -152,15 +153,11 @@ class CopyingLoader:
             source = (
                 self._buffers[turn][i].ctypes.data if self._buffers else stored.ctypes.data + block * size
             )
-            self._send(self._targets[i] + place * size, source, n_edges * stored.itemsize)
+            bytes_to_device(self._targets[i] + place * size, source, n_edges * stored.itemsize, self._stream)
         self._numbers[turn] = load.number
         number = self._numbers.ctypes.data + turn * self._numbers.itemsize
-        self._send(self.landed_word.data.ptr, number, self._numbers.itemsize)
+        bytes_to_device(self.landed_word.data.ptr, number, self._numbers.itemsize, self._stream)
         self._copied[turn].record(self._stream)
-
-    def _send(self, target: int, source: int, n_bytes: int) -> None:
-        kind = cupy.cuda.runtime.memcpyHostToDevice
-        cupy.cuda.runtime.memcpyAsync(target, source, n_bytes, kind, self._stream.ptr)
 
 
 def _pair(parts: tuple[Array, ...]) -> tuple[Array | None, ...]:

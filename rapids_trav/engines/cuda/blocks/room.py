@@ -7,13 +7,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.blocks.cut import PLACES, cut_for, edge_bytes, least_place_bytes
 from rapids_trav.engines.cuda.blocks.executor import BlocksExecutor
 from rapids_trav.engines.cuda.blocks.plan import LEAST_BLOCK, state_bytes
-from rapids_trav.engines.cuda.build.in_memory import NARROW_OFFSETS
+from rapids_trav.engines.cuda.build.in_memory import edge_type
 from rapids_trav.engines.cuda.stream.buffers import VERTICES, offsets_on_device
 from rapids_trav.engines.run_shape import uses_degrees
 from rapids_trav.engines.runs import GatherView, RunOptions
@@ -29,7 +27,7 @@ def opened(
     assert view.pages is not None
     budget, least = view.pages.budget, least_place_bytes(view, LEAST_BLOCK)
     between = options.between_bytes * view.n_vertices
-    n_bytes = state_bytes(view, program, options, _offset(view).itemsize)
+    n_bytes = state_bytes(view, program, options, edge_type(view.out.n_edges).itemsize)
     with (
         budget.hold(between, "the arrays made between iterations", n_bytes + least),
         budget.hold(n_bytes, VERTICES, least),
@@ -45,10 +43,6 @@ def opened(
 def _on_device(view: GatherView, program: Program) -> GatherView:
     """Return the view with the offsets of its out-edges on the device, and no degrees unless needed."""
     assert view.pages is not None
-    offsets = offsets_on_device(view.out, _offset(view), view.pages.budget.free)
+    offsets = offsets_on_device(view.out, edge_type(view.out.n_edges), view.pages.budget.free)
     degrees: Any = view.degrees if uses_degrees(program) else None
     return replace(view, out=Adjacency(offsets, view.out.column_indices), degrees=degrees)
-
-
-def _offset(view: GatherView) -> np.dtype:
-    return np.dtype(np.int32 if view.out.n_edges < NARROW_OFFSETS else np.int64)

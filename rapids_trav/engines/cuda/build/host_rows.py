@@ -114,5 +114,4 @@ def _offsets(adjacency: Adjacency) -> Array:
 
     from rapids_trav.engines.cuda.build import in_memory
 
-    edge = np.int32 if adjacency.n_edges < in_memory.NARROW_OFFSETS else np.int64
-    return cupy.asarray(adjacency.row_offsets.astype(edge, copy=False))
+    return cupy.asarray(adjacency.row_offsets.astype(in_memory.edge_type(adjacency.n_edges), copy=False))

@@ -83,7 +83,7 @@ def _adjacency_by_ranges(parts: Parts, n_vertices: int, n_entries: int, symmetri
     parts[:] = [tuple(cupy.ascontiguousarray(end, np.int32) for end in part[:2]) for part in parts]
     both = np.int32(symmetric)
     ranges = _row_ranges(parts, n_vertices, both)
-    row_offsets = cupy.empty(n_vertices + 1, _edge_type(n_entries))
+    row_offsets = cupy.empty(n_vertices + 1, edge_type(n_entries))
     column_indices = cupy.empty(sum(size for _, _, size in ranges), np.int32)
     filled = 0
     for first, after, size in ranges:
@@ -161,7 +161,7 @@ def _packed(parts: Parts, n_entries: int, symmetric: bool) -> Array:
 
 def _unpacked(keys: Array, n_vertices: int) -> Adjacency:
     """Return the rows of sorted keys."""
-    row_offsets = cupy.empty(n_vertices + 1, _edge_type(len(keys)))
+    row_offsets = cupy.empty(n_vertices + 1, edge_type(len(keys)))
     _row_starts(keys, row_offsets, 0, n_vertices + 1)
     n_kept = int(row_offsets[-1])  # the mirrored self-loops come after these
     column_indices = cupy.empty(n_kept, np.int32)
@@ -208,7 +208,8 @@ def with_first_neighbors(row_offsets: Array, column_indices: Array) -> Adjacency
     return replace(rows, first_neighbors=first, neighbor_degree=mean, n_hubs=n_hubs)
 
 
-def _edge_type(n_entries: int) -> np.dtype:
+def edge_type(n_entries: int) -> np.dtype:
+    """Return the dtype of row offsets that kernels take for so many edges."""
     return np.dtype(np.int32 if n_entries < NARROW_OFFSETS else np.int64)
 
 

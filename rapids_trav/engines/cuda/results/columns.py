@@ -111,10 +111,7 @@ class _Columns:
         parts = self._parts
         return AnswerArguments(
             rank=table.rank,
-            order=table.order,
-            labels=table.ids,
-            names=table.names,
-            first=first_label(table),
+            **labels_of(table),
             n=n,
             n_searches=n_searches,
             sources=sources,
@@ -166,6 +163,17 @@ def locate_each(labels: np.ndarray, table: IntegerTable, n: int) -> np.ndarray:
 def kernels_of(file: str, table: IntegerTable, n: int) -> loader.Kernels:
     """Return the kernels of a file for the types of `n` vertices and of the caller's ids."""
     return loader.load(file, vertex_bits=8 * vertex_dtype(n).itemsize, LABEL_BITS=8 * table.dtype.itemsize)
+
+
+def labels_of(table: IntegerTable) -> dict[str, Array | np.int64 | None]:
+    """Return the arguments from which kernels read the caller's ids; see `kernels/labels.cuh`."""
+    return {"order": table.order, "labels": table.ids, "names": table.names, "first": first_label(table)}
+
+
+def wait_for_cudf() -> None:
+    """Wait for the kernels if cuDF would not: it uses the default stream."""
+    if (stream := cupy.cuda.get_current_stream()).ptr:
+        stream.synchronize()
 
 
 def first_label(table: IntegerTable) -> np.int64:

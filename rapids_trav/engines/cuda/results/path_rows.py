@@ -6,7 +6,7 @@ import cupy
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.cuda.results.columns import MASK_WORDS, first_label, kernels_of
+from rapids_trav.engines.cuda.results.columns import MASK_WORDS, kernels_of, labels_of, wait_for_cudf
 from rapids_trav.engines.cuda.runtime.arguments import PathArguments
 from rapids_trav.engines.cuda.runtime.memory import together
 from rapids_trav.engines.interface import Search
@@ -52,18 +52,14 @@ def path_rows(
         picked=picked,
         ends=on_device,
         predecessors=cupy.ascontiguousarray(found.predecessor),
-        order=table.order,
-        labels=table.ids,
-        names=table.names,
-        first=first_label(table),
+        **labels_of(table),
         source_column=source_column if each else None,
         target_column=target_column,
         step_column=step_column,
         vertex_column=vertex_column,
     )
     kernels.launch("write_paths", n_entries, arguments)
-    if (stream := cupy.cuda.get_current_stream()).ptr:
-        stream.synchronize()  # cuDF uses the default stream, which would not wait for this one
+    wait_for_cudf()
 
     def n_null() -> int:
         return len(unreached)

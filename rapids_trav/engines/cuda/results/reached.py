@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import cupy
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.cuda.results.columns import MASK_WORDS, first_label, kernels_of
+from rapids_trav.engines.cuda.results.columns import MASK_WORDS, kernels_of, labels_of, wait_for_cudf
 from rapids_trav.engines.cuda.runtime.arguments import ReachedArguments
 from rapids_trav.engines.cuda.runtime.loader import BLOCK
 from rapids_trav.engines.cuda.runtime.memory import together
@@ -48,10 +47,7 @@ def reached(
     if n_rows:
         arguments = ReachedArguments(
             rank=table.rank,
-            order=table.order,
-            labels=table.ids,
-            names=table.names,
-            first=first_label(table),
+            **labels_of(table),
             n=n,
             block_rows=block_rows,
             distance=distance,
@@ -64,8 +60,7 @@ def reached(
             predecessor_bits=bits,
         )
         kernels.launch_grid("list_reached", (blocks,), arguments)
-    if (stream := cupy.cuda.get_current_stream()).ptr:
-        stream.synchronize()  # cuDF uses the default stream, which would not wait for this one
+    wait_for_cudf()
     columns: dict[str, Array | BitMasked] = {"vertex": vertex, "distance": BitMasked(level, None, lambda: 0)}
     if predecessor is not None:
         columns["predecessor"] = BitMasked(led, bits, lambda: min(n_sources, n_rows))

@@ -80,10 +80,14 @@ def offsets_on_device(adjacency: Adjacency, edge: np.dtype, free_bytes: int) -> 
 
 def to_device(target: Array, source: np.ndarray, stream: cupy.cuda.Stream) -> None:
     """Copy pinned host memory to the device, in the order of a stream."""
-    runtime = cupy.cuda.runtime
     if source.nbytes:
-        kind = runtime.memcpyHostToDevice
-        runtime.memcpyAsync(target.data.ptr, source.ctypes.data, source.nbytes, kind, stream.ptr)
+        bytes_to_device(target.data.ptr, source.ctypes.data, source.nbytes, stream)
+
+
+def bytes_to_device(target: int, source: int, n_bytes: int, stream: cupy.cuda.Stream) -> None:
+    """Do the same with addresses, which take the host less time than views of arrays."""
+    runtime = cupy.cuda.runtime
+    runtime.memcpyAsync(target, source, n_bytes, runtime.memcpyHostToDevice, stream.ptr)
 
 
 def to_host(target: np.ndarray, source: Array, stream: cupy.cuda.Stream) -> None:

@@ -20,7 +20,7 @@ import cupy
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.cuda.build.in_memory import NARROW_OFFSETS
+from rapids_trav.engines.cuda.build.in_memory import edge_type
 from rapids_trav.engines.cuda.programs.row_gather import PIECE_EDGES
 from rapids_trav.engines.cuda.programs.shard_gather import by_shards
 from rapids_trav.engines.cuda.programs.state import Edges, ProgramState
@@ -81,7 +81,7 @@ class PagePipeline:
     ) -> None:
         assert view.pages is not None
         self.view, budget, shards = view, view.pages.budget, by_shards(options)
-        edge = np.dtype(np.int32 if view.into.n_edges < NARROW_OFFSETS else np.int64)
+        edge = edge_type(view.into.n_edges)
         self.plan = chosen_plan(
             view, program, options, edge.itemsize, PIECE_EDGES, partial(packed_columns, view.into, budget)
         )
