@@ -94,14 +94,17 @@ extern "C" __global__ void link_first(const edge_t* __restrict__ row_offsets,
     count(counters, EDGES, examined);
 }
 
-// Counts the roots in FOUND.
+// Counts the roots in FOUND.  A thread writes its own vertex's parent only: if it halved paths, it could put
+// back a parent that it read before that vertex went below its root.
 extern "C" __global__ void compress(i64 n_vertices, vertex_t* parent, u64* counters) {
     i64 roots = 0;
     for (i64 i = global_thread(); i < n_vertices; i += global_threads()) {
         const vertex_t v = static_cast<vertex_t>(i);
-        const vertex_t root = root_of(parent, v);
-        roots += root == v;
-        if (root != v) parent[v] = root;
+        vertex_t above = __ldcg(&parent[v]);
+        roots += above == v;
+        for (vertex_t further = __ldcg(&parent[above]); further != above; further = __ldcg(&parent[above])) {
+            parent[v] = above = further;
+        }
     }
     count(counters, FOUND, roots);
 }

@@ -94,7 +94,8 @@ def paged(cudf):
         while True:
             try:
                 graph = frame.trav.graph(directed=directed, weight="cost", memory_limit=limit)
-                ask(graph, asked)
+                for options in HOW.values():  # `components` takes one algorithm or another
+                    ask(graph, asked, **options)
                 return limit
             except TravMemoryError as error:
                 limit = limit_in(error)

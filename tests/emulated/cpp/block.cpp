@@ -12,7 +12,7 @@
 namespace emulated {
 namespace {
 constexpr unsigned INTERRUPTION = 8;  // one step of a warp in so many is interrupted by others
-constexpr unsigned STEPS_ASIDE = 4;   // one compare-and-swap in so many lets others go first
+constexpr unsigned STEPS_ASIDE = 4;   // one chance in so many lets others go first
 }  // namespace
 
 Block::Block() : shared_(new (std::align_val_t(128)) unsigned char[SHARED_BYTES]) {}

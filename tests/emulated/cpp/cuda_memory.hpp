@@ -14,6 +14,7 @@ template <class T>
 T __ldcg(const T* address) {
     T value;
     __atomic_load(address, &value, __ATOMIC_RELAXED);
+    emulated::step_aside();
     return value;
 }
 template <class T>

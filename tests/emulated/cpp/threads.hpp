@@ -2,9 +2,9 @@
 //
 // A block runs on one thread of the system, and each of its CUDA threads is a fiber on it.  A fiber runs
 // until it waits for others: at a barrier of the block, or at an operation of its warp; before an atomic
-// compare-and-swap it may let others go first, as they may change what was read before.  The blocks of a
-// cooperative launch, which may wait for each other, have a system thread each and take turns; those of
-// others run one after another.
+// compare-and-swap, and after a load from L2, it may let others go first, as they may change what was read.
+// The blocks of a cooperative launch, which may wait for each other, have a system thread each and take
+// turns; those of others run one after another.
 #pragma once
 #include <cstddef>
 #include <cstdint>
