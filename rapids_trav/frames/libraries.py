@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from rapids_trav.frames import proxies
+from rapids_trav.frames import cudf_text, proxies
 from rapids_trav.frames.columns import Array, BitMasked, Dtype, Frame, Masked, Series, Values, move
 
 if TYPE_CHECKING:
@@ -151,6 +151,9 @@ class PandasFrames:
                 places[both[0][: len(vocabulary)]] = np.arange(len(vocabulary))
                 return places[both[0][len(vocabulary) :]]
         return pd.Index(vocabulary).get_indexer(pd.Index(column, dtype=vocabulary.dtype))
+
+    def few_positions(self, vocabulary: Series, column: Series) -> None:
+        """Return None: values that cannot be looked up must fail in `factorize`."""
 
     def take(self, column: Series, rows: Array | None, nulls: bool = False) -> Series:
         """Return the given rows of a column (None: a copy of all); with `nulls`, row -1 is null."""
@@ -327,10 +330,20 @@ class CudfFrames:
             column = column.astype(vocabulary.dtype)
         return self._cudf.Index(vocabulary).get_indexer(column)
 
+    def few_positions(self, vocabulary: Series, column: Series) -> Array | None:
+        """Return `positions` of a few strings, which may repeat; None for others."""
+        if not 0 < len(column) <= FEW or not len(vocabulary) or not cudf_text.is_text(vocabulary.dtype):
+            return None
+        if column.dtype != vocabulary.dtype:
+            column = column.astype(vocabulary.dtype)
+        return cudf_text.positions(vocabulary, column)
+
     def take(self, column: Series, rows: Array | None, nulls: bool = False) -> Series:
         if rows is None:
             return column.copy(deep=False)  # copied on write
         rows = move(rows, self.xp)
+        if len(rows) and len(column) and cudf_text.is_text(column.dtype):
+            return cudf_text.gathered(column, rows, nulls)
         if not nulls:
             return column.take(rows).reset_index(drop=True)
         if len(column) == 0:
@@ -346,14 +359,18 @@ class CudfFrames:
 
     def frame(self, columns: Mapping[str, Column]) -> Frame:
         """Make a frame of columns without copying them; the caller must not use them elsewhere."""
-        if any(isinstance(column, self._cudf.Series) for column in columns.values()):
+        own = {name: column for name, column in columns.items() if isinstance(column, self._cudf.Series)}
+        if not all(cudf_text.is_text(column.dtype) for column in own.values()):
             return self._cudf.DataFrame({name: self._entry(column) for name, column in columns.items()})
         # Build from device columns directly: the constructor from a dict takes longer than many searches.
+        # Strings may share memory with others, as cuDF writes changed ones to a new column.
         import pylibcudf
 
         bare = [self._bare(column) for column in columns.values()]  # before anything waits for a null count
         table = pylibcudf.Table([self._masked(*pair) for pair in zip(bare, columns.values(), strict=True)])
-        return self._cudf.DataFrame.from_pylibcudf(table, {"columns": list(columns)})
+        frame = self._cudf.DataFrame.from_pylibcudf(table, {"columns": list(columns)})
+        other = {name: column.dtype for name, column in own.items() if frame[name].dtype != column.dtype}
+        return frame.astype(other) if other else frame
 
     def _entry(self, column: Column) -> Series:
         if isinstance(column, self._cudf.Series):
@@ -363,11 +380,13 @@ class CudfFrames:
     def _device_column(self, column: Array | Masked | BitMasked) -> pylibcudf.Column:
         return self._masked(self._bare(column), column)
 
-    def _bare(self, column: Array | Masked | BitMasked) -> pylibcudf.Column:
-        """Return the values as a device column without a null mask."""
+    def _bare(self, column: Column | BitMasked) -> pylibcudf.Column:
+        """Return the values as a device column without a null mask; a column of cuDF keeps its own."""
+        if isinstance(column, self._cudf.Series):
+            return column.to_pylibcudf()[0]
         return self._wrapped(column.values if isinstance(column, (Masked, BitMasked)) else column)
 
-    def _masked(self, bare: pylibcudf.Column, column: Array | Masked | BitMasked) -> pylibcudf.Column:
+    def _masked(self, bare: pylibcudf.Column, column: Column | BitMasked) -> pylibcudf.Column:
         import pylibcudf
 
         if isinstance(column, BitMasked):

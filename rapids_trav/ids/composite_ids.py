@@ -50,6 +50,8 @@ class ValueIds(AscendingIds):
 
     def encoder(self, known: bool = False, many: bool = False) -> Encoder:
         def encode(columns: Sequence[Column]) -> Array:
+            if (few := self.library.few_positions(self.values, columns[0])) is not None:
+                return move(few, self.xp).astype(vertex_dtype(self.n))
             return self.translate(*self.library.factorize(columns[0]))
 
         return encode
