@@ -3,7 +3,8 @@
 // Top-down steps expand a queue (along.cuh).  It is split by row length, so that neither a warp nor a block
 // waits for one thread: short rows are at the front of the buffer (push_light), long rows at the back
 // (push_heavy).
-// Bottom-up steps scan the unreached vertices for a parent in a bitmap of the frontier (pull_step).
+// Bottom-up steps scan the unreached vertices for a parent in a bitmap of the frontier (pull_step); without
+// BITMAPS they look its distance up, which measures what the bitmap's smaller size saves.
 // queue_to_bitmap, bitmap_to_queue and enqueue convert between the two forms.
 //
 // Invariants: a vertex enters a queue once, by the thread that claimed it, so front and back never meet in a
@@ -19,6 +20,10 @@
 
 #ifndef HEAVY_DEGREE
 #define HEAVY_DEGREE 8192  // from this out-degree on, a row is heavy
+#endif
+
+#ifndef BITMAPS
+#define BITMAPS 1  // 0: pull_step recognises the frontier by its distances
 #endif
 
 __device__ __forceinline__ void append(const edge_t* row_offsets, vertex_t vertex, vertex_t* queue,
@@ -96,9 +101,14 @@ extern "C" __global__ void pull_step(const edge_t* __restrict__ row_offsets,
         const bool unreached = v < n_linked && distance[v] == UNREACHED;
         const i64 begin = unreached ? row_offsets[v] : 0;
         const i64 end = unreached ? row_offsets[v + 1] : 0;
-        const vertex_t parent = first_match(
-            column_indices, begin, end, 0,
-            [frontier](vertex_t u, i32) { return (frontier[u / WARP] >> (u % WARP) & 1u) != 0; }, examined);
+        const auto in_frontier = [=](vertex_t u, i32) {
+#if BITMAPS
+            return (frontier[u / WARP] >> (u % WARP) & 1u) != 0;
+#else
+            return distance[u] == level - 1;
+#endif
+        };
+        const vertex_t parent = first_match(column_indices, begin, end, 0, in_frontier, examined);
         const u32 reached = __ballot_sync(FULL_WARP, parent != NONE);
         if (lane_id() == 0) next[base / WARP] = reached;
         if (parent == NONE) continue;

@@ -1,6 +1,6 @@
 """The graphs of the benchmarks, by name, and the roots of the searches.
 
-Names: `rmat<scale>` (edge factor 16, or `rmat<scale>x<edge factor>`), `grid<side>`, `path<n>`,
+Names: `rmat<scale>` (edge factor 16, or `rmat<scale>x<edge factor>`), `grid<side>`, `path<n>`, `star<n>`,
 `geometric<log2 n>`, `lattice<side>`, and the data sets.
 """
 
@@ -18,7 +18,7 @@ import numpy as np
 from rapids_trav import datasets, generators
 
 Array = Any
-NAME = re.compile(r"(grid|path|geometric|lattice)(\d+)")
+NAME = re.compile(r"(grid|path|star|geometric|lattice)(\d+)")
 RMAT = re.compile(r"rmat(\d+)(?:x([1-9]\d*))?")
 CHUNK = 1 << 26  # edges processed at once
 FRAME_ROWS = 2**31 - 1  # largest number of rows of a cuDF frame
@@ -40,8 +40,8 @@ def load(name: str, library: str = "cudf") -> Any:
     kind, size = match[1], int(match[2])
     if kind == "grid":
         return generators.grid(size, size, library=library)
-    if kind == "path":
-        return generators.path(size, library=library)
+    if kind in ("path", "star"):
+        return getattr(generators, kind)(size, library=library)
     xp = import_module("cupy" if library == "cudf" else "numpy")
     src, dst = geometric(1 << size, xp=xp) if kind == "geometric" else lattice(size, xp=xp)
     return import_module(library).DataFrame({"src": src, "dst": dst})

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.interface import BfsOptions
 from rapids_trav.graph import Graph
 from rapids_trav.graph500 import devices
@@ -120,19 +121,34 @@ class Lab:
         graph.from_cudf_edgelist(edges, source="src", destination="dst")
         return graph
 
-    def engine(self, hub_degree: int | None) -> Any:
+    def engine(self, hub_degree: int | None, bitmaps: bool = True) -> Any:
         """Return a CUDA engine whose hub cache holds vertices of at least this degree; None: no hub cache."""
         from rapids_trav.engines.cuda import CudaEngine
 
-        return CudaEngine(hub_degree=hub_degree)
+        return CudaEngine(hub_degree=hub_degree, bitmaps=bitmaps)
+
+    def adjacency(self, row_offsets: Any, column_indices: Any) -> Adjacency:
+        """Return rows as a CUDA engine searches them."""
+        from rapids_trav.engines.cuda.build import in_memory
+
+        return in_memory.with_first_neighbors(row_offsets, column_indices)
 
     # Contenders
 
     def ours(
-        self, graph: Graph, options: BfsOptions = DEFAULT, *, name: str = "rapids_trav", engine: Any = None
+        self,
+        graph: Graph,
+        options: BfsOptions = DEFAULT,
+        *,
+        name: str = "rapids_trav",
+        engine: Any = None,
+        view: Any = None,
     ) -> Contender:
-        """Return this package's search, from an internal id to the arrays of distances and predecessors."""
-        view, encode = graph.storage.view("out"), graph.ids.encoder()
+        """Return this package's search, from an internal id to the arrays of distances and predecessors.
+
+        It searches `view` if that is given, in place of the graph's own adjacency.
+        """
+        view, encode = view or graph.storage.view("out"), graph.ids.encoder()
         runner = engine or graph.engine
         vertex, label = view.out.column_indices.dtype, graph.ids.dtypes[0]
 

@@ -169,6 +169,22 @@ def test_the_hub_cache_of_a_frame(make_engine):
     assert found.counters["hub_hits"] > 0
 
 
+# V7, bitmaps.
+
+
+@pytest.mark.parametrize("policy", ["pull", "gap"])
+@pytest.mark.parametrize("name", ["dense", "directed", "undirected", "star"])
+def test_a_search_without_bitmaps_examines_the_same_edges(make_engine, name, policy):
+    graph, traces = GRAPHS[name], []
+    for bitmaps in (True, False):
+        engine = make_engine(bitmaps=bitmaps)
+        distance, found = search(engine, built(graph, engine), variant="direction", policy=policy)
+        assert np.array_equal(distance, graph.distance([0]))
+        traces.append([(row.direction, row.frontier, row.edges) for row in found.trace])
+    assert "pull" in {direction for direction, *_ in traces[0]}
+    assert traces[0] == traces[1]
+
+
 # P2 and V4, early exit.
 
 

@@ -64,6 +64,9 @@ class CudaEngine:
         Edges of a frontier up to which "auto" does not turn bottom-up, however few edges are left.  A level
         with so few edges is latency-bound: its time is that of loads which wait for each other, and a
         top-down step has fewer of them.
+    bitmaps : bool
+        Whether a bottom-up step of "direction" looks its frontier up in a bitmap (SYSTEMS V7), as it does
+        unless the bitmap's effect is to be measured, or among the distances.
     """
 
     name = "cuda"
@@ -76,7 +79,11 @@ class CudaEngine:
     prefers_asynchronous = False
 
     def __init__(
-        self, private_capacity: int = 2048, hub_degree: int | None = None, least_pull: int = 1 << 20
+        self,
+        private_capacity: int = 2048,
+        hub_degree: int | None = None,
+        least_pull: int = 1 << 20,
+        bitmaps: bool = True,
     ) -> None:
         import cupy
 
@@ -90,6 +97,7 @@ class CudaEngine:
         self.private_capacity = private_capacity
         self.hub_degree = hub_degree
         self.least_pull = least_pull
+        self.bitmaps = bitmaps
         self.answers: WholeAnswers | None = DeviceAnswers()
         self.pair_distances: PairSearch | None = None
         self._workspaces: dict[StreamKey, Workspace] = {}
@@ -307,7 +315,7 @@ class CudaEngine:
             "edge": textbook.edge,
             "frontier": textbook.frontier,
             "private": self._private,
-            "direction": direction.search,
+            "direction": partial(direction.search, bitmaps=self.bitmaps),
         }
         if name not in searches:
             raise TravError(

@@ -21,11 +21,14 @@ from rapids_trav.engines.interface import BfsOptions, Search, View
 _WORD = 32
 
 
-def search(view: View, sources: Array, options: BfsOptions) -> Search:
-    """Search from `sources` jointly, in the directions that `options.policy` chooses."""
+def search(view: View, sources: Array, options: BfsOptions, bitmaps: bool = True) -> Search:
+    """Search from `sources` jointly, in the directions that `options.policy` chooses.
+
+    Without `bitmaps`, a bottom-up step looks up neighbours' distances in place of their bits.
+    """
     policy = make_policy(options.policy, view.n_vertices, view.out.n_edges)
     progress = SearchProgress(view, sources, options)
-    steps = _Steps(view, progress)
+    steps = _Steps(view, progress, bitmaps)
     frontier, scout = steps.begin()
     for level in progress.levels():
         if not frontier:
@@ -47,11 +50,11 @@ def search(view: View, sources: Array, options: BfsOptions) -> Search:
 class _Steps:
     """The frontier, as a queue of light and heavy rows or as a bitmap, and the two steps that advance it."""
 
-    def __init__(self, view: View, progress: SearchProgress) -> None:
+    def __init__(self, view: View, progress: SearchProgress, bitmaps: bool) -> None:
         self._view = view
         self._progress = progress
         self._n = view.n_vertices
-        self._kernels = loader.load_for("bfs_direction.cu", view.out)
+        self._kernels = loader.load_for("bfs_direction.cu", view.out, BITMAPS=int(bitmaps))
         self._counters = Counters()
         self._queue, self._next_queue = cupy.empty((2, self._n), progress.sources.dtype)
         self._bitmap: cupy.ndarray = None

@@ -36,7 +36,7 @@ TUNABLES: dict[str, dict[str, int]] = {
     "bfs_pull.cu": {},
     "bfs_edge.cu": {},
     "bfs_frontier.cu": {"PRIVATE_CAPACITY": 2048, "COUNTS": 0},
-    "bfs_direction.cu": {"BLOCK_SIZE": BLOCK, "HEAVY_DEGREE": 8192},
+    "bfs_direction.cu": {"BLOCK_SIZE": BLOCK, "HEAVY_DEGREE": 8192, "BITMAPS": 1},
     "bfs_batch.cu": {"HEAVY_DEGREE": 256},
     "components.cu": {"BLOCK_SIZE": BLOCK, "HEAVY_DEGREE": 1024},
     "distance_sums.cu": {"MOST_WORDS": 4},
@@ -88,6 +88,10 @@ SPECIALISATIONS: tuple[tuple[str, Defines], ...] = (
     ),
     *(
         ("bfs_frontier.cu", defines_of("bfs_frontier.cu", vertex_bits, edge_bits, COUNTS=1))
+        for vertex_bits, edge_bits in product((32, 64), (32, 64))
+    ),
+    *(
+        ("bfs_direction.cu", defines_of("bfs_direction.cu", vertex_bits, edge_bits, BITMAPS=0))
         for vertex_bits, edge_bits in product((32, 64), (32, 64))
     ),
     *(
