@@ -16,9 +16,14 @@
     python ci/bench_gpu.py programs             PageRank, components and SSSP, against cuGraph's
     python ci/bench_gpu.py out-of-core          in a quarter of the memory, against in memory and the link
     python ci/bench_gpu.py schedules            B7, B15: programs in a quarter of the memory, by schedule
+    python ci/bench_gpu.py sorting              B12: the degree sort, and the searches that pay for it
+    python ci/bench_gpu.py hubs                 B13: the hub cache by its threshold
+    python ci/bench_gpu.py kinds                B11: vertex- and edge-centric searches by kind of graph
+    python ci/bench_gpu.py evenness             the worst root over the median, scale 20 to 26
     python ci/bench_gpu.py beyond               larger than the card: built, searched, validated
     python ci/bench_gpu.py all --json rows.jsonl --plot rows.png
     python ci/bench_gpu.py readme --json ci/gpu-benchmark.jsonl     rows of the pages' tables, in one run
+    python ci/bench_gpu.py claims --json rows.jsonl    B3, B4, B5, B8, B11 to B13 and evenness: minutes
 
 Every row states its run, the date, the commit and digest of the sources, the card and the driver;
 ci/write_tables.py makes the tables of the README and of docs/performance.md from the rows of one run.
@@ -45,7 +50,10 @@ from bench import (
     centrality,
     diameter,
     each,
+    evenness,
     graphs,
+    hubs,
+    kinds,
     limit,
     out_of_core,
     pictures,
@@ -55,6 +63,7 @@ from bench import (
     replication,
     scales,
     schedules,
+    sorting,
     streamed,
     tables,
     threads,
@@ -84,6 +93,10 @@ BENCHMARKS = {
     "programs": programs,
     "out-of-core": out_of_core,
     "schedules": schedules,
+    "sorting": sorting,
+    "hubs": hubs,
+    "kinds": kinds,
+    "evenness": evenness,
     "beyond": beyond,
     "variants": variants,
 }
@@ -98,7 +111,16 @@ README: dict[str, Sequence[str]] = {
     "replication": ("facebook", "rmat22"),
     "out-of-core": ("rmat24",),
 }
-README_SLOW_SECONDS = 1.0
+# Benchmarks of published claims about searches on one GPU, and of evenness.
+CLAIMS: dict[str, Sequence[str]] = {
+    "ablation": ("rmat22",),
+    "sorting": ("rmat20", "rmat22", "rmat24"),
+    "hubs": ("rmat22",),
+    "kinds": kinds.GRAPHS,
+    "evenness": evenness.GRAPHS,
+}
+GROUPS = {"readme": README, "claims": CLAIMS}
+GROUP_SLOW_SECONDS = 1.0
 
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
@@ -107,8 +129,8 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "benchmark", nargs="?", default="variants", choices=[*BENCHMARKS, "all", "readme"],
-        metavar="BENCHMARK", help=f"{', '.join(BENCHMARKS)}, all or readme (default: variants)",
+        "benchmark", nargs="?", default="variants", choices=[*BENCHMARKS, "all", *GROUPS],
+        metavar="BENCHMARK", help=f"{', '.join(BENCHMARKS)}, all, readme or claims (default: variants)",
     )  # fmt: skip
     parser.add_argument("--graphs", help="in place of the benchmark's own, e.g. rmat20,facebook")
     parser.add_argument("--roots", type=int, default=64, help="searches of each contender (default: 64)")
@@ -122,14 +144,14 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     if options.roots < 1 or options.pool < 1 or (options.seed or 0) < 0:
         parser.error("--roots and --pool are 1 or more, --seed is 0 or more")
     every = [name for name in BENCHMARKS if name != "beyond" or options.slow]
-    groups = {"all": every, "readme": list(README)}
+    groups = {"all": every} | {name: list(group) for name, group in GROUPS.items()}
     options.benchmarks = groups.get(options.benchmark, [options.benchmark])
     asked = options.graphs and options.graphs.split(",")
     if asked and options.benchmark in groups:
         parser.error("--graphs goes with one benchmark")
     if wrong := next(filter(None, map(graphs.check_name, asked or ())), None):
         parser.error(wrong)
-    own = README if options.benchmark == "readme" else {}
+    own = GROUPS.get(options.benchmark, {})
     options.graphs = {name: asked or own.get(name, BENCHMARKS[name].GRAPHS) for name in options.benchmarks}
     if options.plot:
         try:
@@ -145,8 +167,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(reason, file=sys.stderr)
         return 1
     lab = Lab(options.roots, options.seed, options.pool, options.slow)
-    if options.benchmark == "readme":
-        lab.slow_seconds = README_SLOW_SECONDS
+    if options.benchmark in GROUPS:
+        lab.slow_seconds = GROUP_SLOW_SECONDS
     recorder = Recorder(options.json, facts=provenance.of_run() | provenance.of_gpu())
     for name in options.benchmarks:
         for row in BENCHMARKS[name].measure(lab, options.graphs[name]):

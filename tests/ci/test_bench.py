@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
+from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.interface import BfsOptions, LevelTrace
 from rapids_trav.graph500 import devices
 
@@ -58,8 +59,11 @@ class CpuLab(lab.Lab):
     def synchronize(self):
         pass
 
-    def engine(self, hub_degree):
+    def engine(self, hub_degree, bitmaps=True):
         return None
+
+    def adjacency(self, row_offsets, column_indices):
+        return Adjacency(row_offsets, column_indices)
 
     def ours(self, graph, options=lab.DEFAULT, **how):
         variant = {"private": "frontier"}.get(options.variant, options.variant)

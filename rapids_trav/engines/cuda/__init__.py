@@ -307,7 +307,7 @@ class CudaEngine:
     def _variant(self, name: str) -> Callable[[View, Array, BfsOptions], Search]:
         from rapids_trav.engines.cuda.bfs import direction, textbook
 
-        searches = {
+        searches: dict[str, Callable[[View, Array, BfsOptions], Search]] = {
             "auto": self._fused,
             "fused": self._fused,
             "push": textbook.push,
