@@ -2,8 +2,8 @@
 
     python ci/bench_graph500.py ../graph500 --scale 16 --scale 18 --json rows.jsonl
 
-The folder is that of the reference code, which is cloned and built there if necessary.  `bench/cpu/graph500.py`
-says what is compared.
+The folder is that of the reference code, which is cloned and built there if necessary;
+`bench/cpu/graph500.py` says what is compared.
 """
 
 from __future__ import annotations

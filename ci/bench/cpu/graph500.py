@@ -1,8 +1,8 @@
 """B14: the reference code of Graph500 (release 2.1.4, without MPI) beside this package's CPU engine.
 
 Its programs are built in a given folder; a folder that does not exist is cloned.  Each makes its own
-Kronecker graph of the scale, edge factor 16, draws its own roots, and verifies every tree; so does ours, by the
-same specification.  Compared are the harmonic means of the traversed edges per second.  "omp-csr" uses a
+Kronecker graph of the scale, edge factor 16, draws its own roots, and verifies every tree; so does ours, by
+the same specification.  Compared are the harmonic means of the traversed edges per second.  "omp-csr" uses a
 thread for each core, which wait for each other busily, so that other work on these cores slows it down;
 "seq-csr" uses one.
 """
