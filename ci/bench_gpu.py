@@ -20,10 +20,11 @@
     python ci/bench_gpu.py hubs                 B13: the hub cache by its threshold
     python ci/bench_gpu.py kinds                B11: vertex- and edge-centric searches by kind of graph
     python ci/bench_gpu.py evenness             the worst root over the median, scale 20 to 26
+    python ci/bench_gpu.py strings              ids that are strings: builds and calls
     python ci/bench_gpu.py beyond               larger than the card: built, searched, validated
     python ci/bench_gpu.py all --json rows.jsonl --plot rows.png
     python ci/bench_gpu.py readme --json ci/gpu-benchmark.jsonl     rows of the pages' tables, in one run
-    python ci/bench_gpu.py claims --json rows.jsonl    B3, B4, B5, B8, B11 to B13 and evenness: minutes
+    python ci/bench_gpu.py claims --json rows.jsonl    B3 to B5, B8, B11 to B13, evenness, strings
 
 Every row states its run, the date, the commit and digest of the sources, the card and the driver;
 ci/write_tables.py makes the tables of the README and of docs/performance.md from the rows of one run.
@@ -65,6 +66,7 @@ from bench import (
     schedules,
     sorting,
     streamed,
+    string_ids,
     tables,
     threads,
     variants,
@@ -97,6 +99,7 @@ BENCHMARKS = {
     "hubs": hubs,
     "kinds": kinds,
     "evenness": evenness,
+    "strings": string_ids,
     "beyond": beyond,
     "variants": variants,
 }
@@ -111,13 +114,14 @@ README: dict[str, Sequence[str]] = {
     "replication": ("facebook", "rmat22"),
     "out-of-core": ("rmat24",),
 }
-# Benchmarks of published claims about searches on one GPU, and of evenness.
+# Benchmarks of published claims about searches on one GPU, of evenness, and of ids that are strings.
 CLAIMS: dict[str, Sequence[str]] = {
     "ablation": ("rmat22",),
     "sorting": ("rmat20", "rmat22", "rmat24"),
     "hubs": ("rmat22",),
     "kinds": kinds.GRAPHS,
     "evenness": evenness.GRAPHS,
+    "strings": ("rmat20",),
 }
 GROUPS = {"readme": README, "claims": CLAIMS}
 GROUP_SLOW_SECONDS = 1.0

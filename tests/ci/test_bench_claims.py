@@ -113,3 +113,29 @@ def test_edges_of_threads(variant, trace, expected):
     found = Search(distance, None, levels(*trace))
     row = kinds.threads(np, variant, view, found, np.array([0]))
     assert {name: row[name] for name in expected} == pytest.approx(expected, rel=1e-4)
+
+
+def test_string_ids():
+    found = measured("strings", ["rmat6"], roots=2)
+    builds = [(row["ids"], row["name"]) for row in found if row["table"] == "build"]
+    assert builds == [(ids, name) for ids in ("integers", "strings") for name in ("rapids_trav", "cugraph")]
+    calls = [row for row in found if row["table"] == "calls"]
+    assert [row["name"] for row in calls[:4]] == [
+        "rapids_trav bfs", "rapids_trav bfs, no predecessors", "rapids_trav bfs, reached_only", "cugraph bfs",
+    ]  # fmt: skip
+    assert all(row["over_integers"] == 1 for row in calls[:4])
+    assert calls[7]["ids"] == "strings" and calls[7]["checked"] == 2 and calls[7]["wrong"] == 0
+    json.dumps(found)
+
+
+def test_tables_and_picture(tmp_path, capsys):
+    found = [
+        *measured("sorting", ["rmat5"]), *measured("hubs", ["rmat5"]), *measured("kinds", ["star9"]),
+        *measured("evenness", ["rmat5"]), *measured("strings", ["rmat5"], roots=2),
+    ]  # fmt: skip
+    picture = tmp_path / "rows.png"
+    assert bench_gpu.report(found, picture) == 0
+    shown = capsys.readouterr().out
+    for title in ("sorting", "hubs", "kinds", "evenness: made of", "evenness: levels", "strings: calls"):
+        assert title in shown
+    assert picture.read_bytes().startswith(b"\x89PNG")
