@@ -40,4 +40,5 @@ def positions(vocabulary: Series, column: Series) -> Array:
     column = column.reset_index(drop=True)
     places = vocabulary.searchsorted(column)
     found = gathered(vocabulary, cupy.minimum(places, len(vocabulary) - 1), nulls=False)
-    return cupy.where((found == column).fillna(False).to_cupy(), places, -1)
+    same = (found == column).fillna(False).astype("bool")
+    return cupy.where(same.to_cupy(), places, -1)

@@ -154,6 +154,10 @@ def test_whole_floats(frame_library, dtype):
 def test_strings(frame_library):
     ids = ["pear", "apple", "Zoo", "", "éclair", "日本", "zebra"]
     check_path(path(frame_library, ids), ids, str(frame_library.Series(["a"]).dtype))
+    graph = path(frame_library, ids).trav.graph()
+    for unknown in ("apples", "zz", "日本語"):
+        with pytest.raises(UnknownVertexError, match=unknown):
+            graph.bfs(["apple", unknown])
 
 
 def test_many_strings(frame_library):
