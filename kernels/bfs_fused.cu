@@ -95,7 +95,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     const Trace trace{given.trace_rows, given.trace_capacity};
     const bool first_thread = global_thread() == 0;
     u32 epoch = __ldcg(&control->epoch);
-    if (threadIdx.x == 0) shared.sum = Level{};
+    if (threadIdx.x == 0) shared.sum = Share{};
     if (first_thread) {
         for (Level& level : control->level) level = Level{};
         for (Level& level : control->queued) level = Level{};
