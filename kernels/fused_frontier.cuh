@@ -18,8 +18,8 @@ struct Frontier {
     const u32* hubs;  // copy of the first `hub_words` words, in shared memory
     vertex_t hub_words;
 
-    // Returns a vertex's word.  There is no branch unless the hub cache is in use, so that a thread's look-ups
-    // are in flight together.
+    // Returns a vertex's word.  There is no branch unless the hub cache is in use, so that a thread's
+    // look-ups are in flight together.
     __device__ __forceinline__ u32 word(vertex_t v, [[maybe_unused]] Tally& tally) const {
         const vertex_t word = word_of(v);
 #if HUB_CACHE

@@ -51,19 +51,29 @@ SPECIALISATIONS: tuple[tuple[str, Defines], ...] = tuple(
     (
         FILE,
         defines_of(
-            FILE, vertex, edge, BLOCK_SIZE=block, PREDECESSORS=parents, TRACE=trace, PAGED=paged, **TUNED
+            FILE,
+            vertex,
+            edge,
+            BLOCK_SIZE=block,
+            PREDECESSORS=parents,
+            TRACE=trace,
+            PAGED=paged,
+            HUB_CACHE=cache,
+            **TUNED,
         ),
     )
-    for vertex, edge, block, paged in (
-        (32, 32, SMALL_BLOCK, 0),
-        (32, 32, LARGE_BLOCK, 0),
-        (32, 32, LARGE_BLOCK, 1),
-        (32, 64, SMALL_BLOCK, 0),
-        (32, 64, LARGE_BLOCK, 0),
-        (64, 64, SMALL_BLOCK, 0),
-        (32, 64, SMALL_BLOCK, 1),
-        (32, 64, LARGE_BLOCK, 1),
-        (64, 64, SMALL_BLOCK, 1),
+    for vertex, edge, block, paged, cache in (
+        (32, 32, SMALL_BLOCK, 0, 0),
+        (32, 32, LARGE_BLOCK, 0, 0),
+        (32, 32, LARGE_BLOCK, 0, 1),
+        (32, 32, LARGE_BLOCK, 1, 0),
+        (32, 64, SMALL_BLOCK, 0, 0),
+        (32, 64, LARGE_BLOCK, 0, 0),
+        (64, 64, SMALL_BLOCK, 0, 0),
+        (64, 64, SMALL_BLOCK, 0, 1),
+        (32, 64, SMALL_BLOCK, 1, 0),
+        (32, 64, LARGE_BLOCK, 1, 0),
+        (64, 64, SMALL_BLOCK, 1, 0),
     )
     for parents in (0, 1)
     for trace in (0, 1)
@@ -210,6 +220,7 @@ class FusedSearch:
             TRACE=int(options.trace),
             # The edges are in two places; or all are in host memory, and reads of them are to be counted.
             PAGED=int(any(side.resident is not None for side in sides) or (options.trace and outside)),
+            HUB_CACHE=int(hub_degree is not None),
             **TUNED,
         )
         self._arguments = ARGUMENTS[vertex.itemsize](
