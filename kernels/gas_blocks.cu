@@ -16,6 +16,8 @@
 // 4. Items of other blocks are "rented", that is, their edges are read in host memory, until that has cost
 //    the block the price of a copy; from then on they wait for it.  A launch begins with the waiting items of
 //    the blocks that the host names: they have arrived, or their rows are to be read in host memory.
+// 5. With FRAMED, columns on the device are in frames, which take fewer bits; the thread that follows an edge
+//    reads its column from them (framed.cuh).  Blocks then begin where those of the format do.
 //
 // Invariants.  A bit of `next_queued` is set by an improvement in the round before, and is cleared by the
 // round that takes the item; so an improvement that comes after its vertex was read enters the item again.
@@ -29,6 +31,7 @@
 //
 // Must agree with: the CPU's Blocks (rapids_trav/engines/cpu/programs/blocks/executor.py), for the values.
 #include "block_sum.cuh"
+#include "framed.cuh"
 #include "gas_reduce.cuh"
 #include "grid_barrier.cuh"
 #include "rows.cuh"
@@ -47,6 +50,10 @@
 #endif
 #ifndef PRICE
 #define PRICE 32  // of an edge that is read in host memory, in edges of a copy
+#endif
+
+#ifndef FRAMED
+#define FRAMED 0  // 1: the columns on the device are in frames
 #endif
 
 // With fewer edges than this between two moves of the threshold, or fewer than there are items to be looked
@@ -93,7 +100,9 @@ struct BlocksArguments {
     const edge_t* row_offsets;
     const vertex_t* columns;  // of all edges, in host memory; null if the device cannot read them
     const weight_t* weights;
-    const vertex_t* held_columns;  // of the blocks on the device
+    const vertex_t* held_columns;  // of the blocks on the device; null if they are in frames
+    const i64* held_starts;        // likewise, if they are in frames: where each 1024 edges begin in the words
+    const u32* held_words;
     const weight_t* held_weights;
     const degree_t* degrees;
     const i64* first_items;  // of each block, and their end
@@ -114,6 +123,7 @@ struct BlocksArguments {
     BlocksControl* control;
     const u32* landed;  // number of copies that have arrived
     i64 n_vertices;
+    i64 place_words;  // for the words of each block
     i64 most_rounds;
     i64 most_edges;       // pushed along since the start of the run
     i64 unordered_edges;  // likewise
@@ -323,6 +333,20 @@ struct Along {
         return place < 0 ? ~item.begin : item.begin + ((place - item.block) << given.shift);
     }
 
+    // Returns the column of an edge on the device, by its position there.
+    __device__ __forceinline__ i64 held_column(i64 edge) const {
+#if FRAMED
+        const i64 place = edge >> given.shift;
+        const i64 in_place = edge - (place << given.shift);
+        const i64* const starts = given.held_starts + (place << given.shift) / BLOCK_EDGES;
+        const u32* const words = given.held_words + place * given.place_words;
+        return framed_column(words + (starts[in_place / BLOCK_EDGES] - starts[0]),
+                             static_cast<i32>(in_place % BLOCK_EDGES));
+#else
+        return given.held_columns[edge];
+#endif
+    }
+
     __device__ __forceinline__ value_t message(const Item& item) const {
         const degree_t degree = SCATTER_ARGUMENTS == 2 ? given.degrees[item.vertex] : 0;
         return scatter(__ldcg(&given.values[item.vertex]), degree);
@@ -331,7 +355,7 @@ struct Along {
     __device__ __forceinline__ void over(value_t message, i64 begin, i64 offset) {
         const bool held = begin >= 0;
         const i64 edge = (held ? begin : ~begin) + offset;
-        const i64 v = held ? given.held_columns[edge] : given.columns[edge];
+        const i64 v = held ? held_column(edge) : given.columns[edge];
         const value_t value = gather(message, weight_of(held ? given.held_weights : given.weights, edge));
         pushed += 1;
         rented += !held;
