@@ -7,7 +7,7 @@
 constexpr i32 GROUPS = 32;  // of a block
 [[maybe_unused]] constexpr i32 COLUMN_WORDS = VERTEX_BITS / 32;
 constexpr i32 GROUP_EDGES = WARP;
-constexpr i32 BLOCK_EDGES = GROUPS * GROUP_EDGES;
+[[maybe_unused]] constexpr i32 BLOCK_EDGES = GROUPS * GROUP_EDGES;
 [[maybe_unused]] constexpr i32 MOST_WARPS = 32;  // of a thread block
 
 #if VERTEX_BITS == 64

@@ -73,11 +73,13 @@ def outside(engine, view, pinned: bool):
 def over_blocks(engine, view, program, start, shift, n_places, pinned=True, **options):
     """Run a program over blocks of 1 << shift edges; return the run."""
     from rapids_trav.engines.cuda.blocks.executor import BlocksExecutor
+    from rapids_trav.engines.cuda.blocks.parts import plain_parts
     from rapids_trav.engines.cuda.programs.run import iterate
 
     options = RunOptions(weighted=view.weights is not None, asynchronous=True, trace=True, **options)
     cuts = cut(view.out.row_offsets.get(), shift, n_places)
-    with BlocksExecutor(outside(engine, view, pinned), program, start, options, cuts) as work:
+    away = outside(engine, view, pinned)
+    with BlocksExecutor(away, program, start, options, cuts, plain_parts(away, cuts)) as work:
         return iterate(work, program, start, options)
 
 

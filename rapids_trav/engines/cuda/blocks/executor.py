@@ -16,12 +16,15 @@ work of a sweep.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from rapids_trav.engines.blocks.cut import Cut, edge_bytes
 from rapids_trav.engines.blocks.schedule import ACTIVATED, LISTED, BlockSchedule, Moving
 from rapids_trav.engines.blocks.timeline import Timeline
 from rapids_trav.engines.cuda.blocks.loader import CopyingLoader
+from rapids_trav.engines.cuda.blocks.parts import Part
 from rapids_trav.engines.cuda.blocks.state import BlocksState
 from rapids_trav.engines.cuda.programs.tally import Tally
 from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES
@@ -42,22 +45,27 @@ class BlocksExecutor:
     ----------
     view : GatherView
         The offsets of its out-edges are on the device, the edges on the host.
+    parts : sequence of Part
+        What a place holds of a block.
     """
 
     may_push = True
     penalty: int | None = None
 
     def __init__(
-        self, view: GatherView, program: Program, start: RunState, options: RunOptions, cut: Cut
+        self,
+        view: GatherView,
+        program: Program,
+        start: RunState,
+        options: RunOptions,
+        cut: Cut,
+        parts: Sequence[Part],
     ) -> None:
-        self._cut, self._edge_bytes = cut, edge_bytes(view)
-        stored = [view.out.column_indices]
-        if view.out_weights is not None:
-            stored.append(view.out_weights)
+        self._edge_bytes = edge_bytes(view)
         self._timeline = Timeline() if options.trace else None
-        self._loader = CopyingLoader(stored, cut, self._timeline)
+        self._loader = CopyingLoader(parts, cut.n_places, self._timeline)
         self.state = BlocksState(view, program, start, cut, self._loader)
-        price = None if self._loader.reached is None else PRICE
+        price = None if self.state.reached is None else PRICE
         self._schedule = BlockSchedule(cut, program, self._loader, self._timeline, options.on_page, price)
         self._total = BlockCounts()
         self.moved = Moved()

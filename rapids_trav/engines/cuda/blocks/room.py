@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from rapids_trav.csr.adjacency import Adjacency
-from rapids_trav.engines.blocks.cut import PLACES, cut_for, edge_bytes, least_place_bytes
+from rapids_trav.engines.blocks.cut import PLACES, cut_for, least_place_bytes
 from rapids_trav.engines.cuda.blocks.executor import BlocksExecutor
+from rapids_trav.engines.cuda.blocks.parts import chosen_parts, place_bytes
 from rapids_trav.engines.cuda.blocks.plan import LEAST_BLOCK, state_bytes
 from rapids_trav.engines.cuda.build.in_memory import edge_type
 from rapids_trav.engines.cuda.stream.buffers import VERTICES, offsets_on_device
+from rapids_trav.engines.cuda.stream.packing import FRAMED, packed_columns
 from rapids_trav.engines.run_shape import uses_degrees
 from rapids_trav.engines.runs import GatherView, RunOptions
 from rapids_trav.programs.definition import Program
@@ -32,10 +35,12 @@ def opened(
         budget.hold(between, "the arrays made between iterations", n_bytes + least),
         budget.hold(n_bytes, VERTICES, least),
     ):
-        cut = cut_for(view, budget.free, LEAST_BLOCK)
+        plain = cut_for(view, budget.free, LEAST_BLOCK)
+        frame = partial(packed_columns, view.out, budget, FRAMED)
+        cut, parts = chosen_parts(view, options, plain, frame)
         with (
-            budget.hold(cut.room * edge_bytes(view), PLACES),
-            BlocksExecutor(_on_device(view, program), program, state, options, cut) as work,
+            budget.hold(cut.n_places * place_bytes(parts), PLACES),
+            BlocksExecutor(_on_device(view, program), program, state, options, cut, parts) as work,
         ):
             yield work
 

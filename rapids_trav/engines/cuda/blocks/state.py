@@ -13,6 +13,7 @@ from rapids_trav.engines.blocks.cut import Cut
 from rapids_trav.engines.blocks.schedule import ACTIVATED, N_COUNTS
 from rapids_trav.engines.cuda.blocks.loader import CopyingLoader
 from rapids_trav.engines.cuda.blocks.plan import chunk_entries
+from rapids_trav.engines.cuda.build.host_rows import over_host
 from rapids_trav.engines.cuda.programs.link import load_program
 from rapids_trav.engines.cuda.programs.tally import Tally
 from rapids_trav.engines.cuda.runtime.arguments import ArgumentStruct, BlocksArguments
@@ -49,7 +50,7 @@ class BlocksState:
     view : GatherView
         The offsets of its out-edges and, if the program takes them, its degrees are on the device.
     loader : CopyingLoader
-        Has the edges that the kernels read.
+        Has the edges on the device.
 
     Attributes
     ----------
@@ -60,12 +61,15 @@ class BlocksState:
     is_quiet : bool
         Whether there is nothing that a launch would take.
     tally : Tally
+    reached : pair of device arrays, or None
+        The columns and weights of all edges, as kernels read them in host memory; None if they cannot.
     """
 
     def __init__(
         self, view: GatherView, program: Program, start: RunState, cut: Cut, loader: CopyingLoader
     ) -> None:
         self.view, self._cut, self._loader = view, cut, loader
+        self.reached = _reached(view)
         n_items, vertex = view.n_vertices + cut.n_blocks, view.out.column_indices.dtype
         self._dtype, self._identity = np.dtype(program.dtype), program.identity
         self.values = cupy.array(start.values, self._dtype)
@@ -93,6 +97,7 @@ class BlocksState:
             None if view.out_weights is None else view.out_weights.dtype.name,
             8 * vertex.itemsize,
             8 * view.out.row_offsets.dtype.itemsize,
+            FRAMED=int("words" in loader.held),
         )
         self._grid = (TUNED["RESIDENT_BLOCKS"] * multiprocessors(cupy.cuda.runtime.getDevice()),)
         self._arguments = self._prepared(n_items, vertex)
@@ -100,8 +105,8 @@ class BlocksState:
     def _prepared(self, n_items: int, vertex: np.dtype) -> ArgumentStruct:
         """Return the arguments of all launches; each changes what differs from the one before."""
         view, cut, loader = self.view, self._cut, self._loader
-        columns, weights = loader.reached or (None, None)
-        held_columns, held_weights = loader.held
+        columns, weights = self.reached or (None, None)
+        held = loader.held
         degree = np.int64 if view.out_weights is None else np.float64
         entries = chunk_entries(view.out.n_edges)
         firsts = np.append(cut.firsts + np.arange(cut.n_blocks), n_items)
@@ -110,8 +115,10 @@ class BlocksState:
             row_offsets=view.out.row_offsets,
             columns=columns,
             weights=weights,
-            held_columns=held_columns,
-            held_weights=held_weights,
+            held_columns=held.get("columns"),
+            held_starts=held.get("starts"),
+            held_words=held.get("words"),
+            held_weights=held.get("weights"),
             degrees=None if view.degrees is None else cupy.asarray(view.degrees, degree),
             first_items=cupy.asarray(firsts.astype(np.int64)),
             places=self._decided,
@@ -131,6 +138,7 @@ class BlocksState:
             control=self._control,
             landed=loader.landed_word,
             n_vertices=view.n_vertices,
+            place_words=loader.place_words,
             most_rounds=MOST_ROUNDS,
             most_edges=0,
             unordered_edges=UNORDERED * view.out.n_edges,
@@ -231,3 +239,12 @@ class BlocksState:
         n_words = -(-(self.view.n_vertices + self._cut.n_blocks) // WORD)
         self._kernels.launch("collect_active", n_words, self._arguments)
         self.n_active = int(cupy.count_nonzero(self.active))
+
+
+def _reached(view: GatherView) -> tuple[Array, Array | None] | None:
+    """Return the columns and weights of all edges as kernels read them in host memory, None if they cannot."""
+    columns = over_host(view.out.column_indices)
+    weights = None if view.out_weights is None else over_host(view.out_weights)
+    if columns is None or (weights is None and view.out_weights is not None):
+        return None
+    return columns, weights
