@@ -18,11 +18,12 @@ packed, but only ascending ones become small.
 
 The first column makes blocks independent of one another; the sums of a block take one scan for each group.
 
-Pages are unpacked as a whole.  Where a few rows are read at a time, each column must be found without those
-before it, for which columns are "framed" instead.  A block of 1024 edges then is:
+Pages are unpacked as a whole.  Where a few rows are read at a time, each column must be found without
+those before it, for which columns are "framed" instead.  A block of 1024 edges then is:
 
-- For each of its 32 groups a frame: the least column of the group, 1 word, or 2 if columns have 64 bits; and a
-  word with the bits of an entry in its lower 8 bits, and above them the first word of the entries in the block.
+- For each of its 32 groups a frame: the least column of the group, 1 word, or 2 if columns have 64 bits; and
+  a word with the bits of an entry in its lower 8 bits, and above them the first word of the entries in the
+  block.
 - The groups: 32 entries of equally many bits, each the difference of a column from the least one.  Missing
   edges of the last block have the column of the last edge.
 """

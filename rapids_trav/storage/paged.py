@@ -132,9 +132,7 @@ class PagedAdjacencySet(AdjacencySet):
         budget = outside.budget if outside.engine.place == "host" else None
         return strengths(columns, weights, self.n_vertices, np, block_within(budget))
 
-    def _pages(
-        self, rows: Adjacency, weights: Array | None, packed: PackedHome, framed: PackedHome
-    ) -> Pages:
+    def _pages(self, rows: Adjacency, weights: Array | None, packed: PackedHome, framed: PackedHome) -> Pages:
         edge_bytes = rows.column_indices.dtype.itemsize + (0 if weights is None else weights.dtype.itemsize)
         budget = self._outside.budget
         cut = cut_within(budget, rows.row_offsets, edge_bytes, OFFSET_BYTES)

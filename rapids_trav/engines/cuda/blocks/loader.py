@@ -81,8 +81,7 @@ class CopyingLoader:
         if any(over_host(part.source) is None for part in parts):
             self._pool = ThreadPoolExecutor(1, thread_name_prefix="rapids_trav_loader")
             self._buffers = [
-                tuple(empty_pinned(part.size, part.source.dtype) for part in parts)
-                for _ in range(self.most)
+                tuple(empty_pinned(part.size, part.source.dtype) for part in parts) for _ in range(self.most)
             ]
         self._device = cupy.cuda.Device().id
         # The memory may have been used before, by work that the current stream still has to do.

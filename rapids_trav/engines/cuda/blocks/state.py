@@ -242,7 +242,7 @@ class BlocksState:
 
 
 def _reached(view: GatherView) -> tuple[Array, Array | None] | None:
-    """Return the columns and weights of all edges as kernels read them in host memory, None if they cannot."""
+    """Return all columns and weights as kernels read them in host memory; None if they cannot."""
     columns = over_host(view.out.column_indices)
     weights = None if view.out_weights is None else over_host(view.out_weights)
     if columns is None or (weights is None and view.out_weights is not None):
