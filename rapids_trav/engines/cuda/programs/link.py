@@ -32,7 +32,7 @@ _RESULTS = {"active": "int32", "total": "float64"}  # result types of functions;
 
 def _switched(file: str) -> tuple[dict[str, int], ...]:
     """Return the settings of a file with all that it can switch on off, and with it on."""
-    on = {name: 1 for name in ("COUNTS", "FRAMED") if name in PROGRAM_TUNABLES[file]}
+    on: dict[str, int] = {name: 1 for name in ("COUNTS", "FRAMED") if name in PROGRAM_TUNABLES[file]}
     return ({}, on) if on else ({},)
 
 
