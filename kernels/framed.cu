@@ -48,7 +48,8 @@ extern "C" __global__ void pack_blocks(const vertex_t* __restrict__ columns, i64
             const i32 width = bits_of_all(column - least);
             u32* const frame = out + group * FRAME_WORDS;
             if (lane_id() < COLUMN_WORDS) frame[lane_id()] = low_word(least, lane_id());
-            if (lane_id() == COLUMN_WORDS) frame[COLUMN_WORDS] = static_cast<u32>(first << WIDTH_BITS | width);
+            if (lane_id() == COLUMN_WORDS)
+                frame[COLUMN_WORDS] = static_cast<u32>(first << WIDTH_BITS | width);
             write_entries(column - least, width, packed, out + first);
             first += width;
         }

@@ -8,10 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rapids_trav import Program, TravError, generators
+from rapids_trav import Program, generators
 from rapids_trav.engines.blocks.cut import cut
 from rapids_trav.engines.cpu import CpuEngine
-from rapids_trav.engines.cuda import CudaEngine
 from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES
 from rapids_trav.engines.runs import RunOptions
 from rapids_trav.errors import TravMemoryError
@@ -226,14 +225,6 @@ def test_sweeps_where_blocks_are_not_asked_for_or_cannot_be(engine, how):
     start = start_of(program, graph.n, 0, [1], engine.xp)
     run = engine.run(in_pages(on_host(engine, graph), 5), program, start, RunOptions(trace=True, **how))
     assert "blocks" not in {one.mode for one in run.trace}
-
-
-def test_the_cpu_takes_no_blocks(engine):
-    graph, program = CASES["square"], shipped.breadth_first()
-    start = start_of(program, graph.n, 0, [1], engine.xp)
-    with pytest.raises(TravError, match="schedule='paths' runs on the GPU alone"):
-        view = in_pages(on_host(engine, graph), 5)
-        CudaEngine().run_hybrid(view, program, start, RunOptions(asynchronous=True, schedule="paths"))
 
 
 @pytest.mark.parametrize("ask", ["components", "sssp"])

@@ -10,7 +10,8 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.blocks.cut import Cut
-from rapids_trav.engines.blocks.schedule import ACTIVATED, N_COUNTS
+from rapids_trav.engines.blocks.schedule import ACTIVATED, N_COUNTS, WAITING
+from rapids_trav.engines.cuda.blocks.lent import Lent, LentLists
 from rapids_trav.engines.cuda.blocks.loader import CopyingLoader
 from rapids_trav.engines.cuda.blocks.plan import chunk_entries
 from rapids_trav.engines.cuda.build.host_rows import over_host
@@ -58,9 +59,12 @@ class BlocksState:
     active : bool array, (n,)
         As of the last `collect`.
     n_active : int
+    entered : list of int
+        Blocks with whose waiting items the next launch begins.
     is_quiet : bool
         Whether there is nothing that a launch would take.
     tally : Tally
+    arguments : BlocksArguments
     reached : pair of device arrays, or None
         The columns and weights of all edges, as kernels read them in host memory; None if they cannot.
     """
@@ -78,7 +82,7 @@ class BlocksState:
         # The host's decisions: the place of each block, and the blocks to enter; one copy before each launch.
         self._decided = cupy.empty(2 * cut.n_blocks, np.int32)
         self._deciding = cupyx.empty_pinned(2 * cut.n_blocks, np.int32)
-        self._entered: list[int] = []
+        self.entered: list[int] = []
         # One allocation, which the host reads at once after each launch.
         words = CONTROL_WORDS + cut.n_blocks * N_COUNTS
         n_least = cut.n_blocks + OF_ALL_BLOCKS
@@ -100,7 +104,7 @@ class BlocksState:
             FRAMED=int("words" in loader.held),
         )
         self._grid = (TUNED["RESIDENT_BLOCKS"] * multiprocessors(cupy.cuda.runtime.getDevice()),)
-        self._arguments = self._prepared(n_items, vertex)
+        self.arguments = self._prepared(n_items, vertex)
 
     def _prepared(self, n_items: int, vertex: np.dtype) -> ArgumentStruct:
         """Return the arguments of all launches; each changes what differs from the one before."""
@@ -168,15 +172,28 @@ class BlocksState:
         self._counts.fill(0)
         self._least.fill(self._identity)
         self._activated[:] = 0
-        self._entered.clear()
-        self._kernels.launch("mark_active", self.view.n_vertices, self._arguments)
+        self.entered.clear()
+        self._kernels.launch("mark_active", self.view.n_vertices, self.arguments)
         self._fetch_report()
         self.collect()
 
     def enter(self, block: int) -> None:
         """Let the next launch begin with the waiting items of a block, in order of value."""
-        self._entered.append(block)
+        self.entered.append(block)
         self.is_quiet = False
+
+    def lend(self, lists: LentLists, block: int) -> Lent:
+        """Take items that wait for a block off the device."""
+        lent = lists.lend(block, int(self._cut.ends[block] - self._cut.firsts[block]))
+        self._fetch_report()
+        if self._counts_seen[block, WAITING] == 0:
+            self._least[block] = self._least_seen[block] = self._identity
+        return lent
+
+    def take(self, lists: LentLists, offers: Lent) -> None:
+        """Improve values by offers; all items of vertices that become active wait."""
+        lists.take(offers)
+        self._fetch_report()
 
     def launch(self, places: Array, most: int) -> None:
         """Start to iterate over the queue and the blocks entered.
@@ -188,19 +205,19 @@ class BlocksState:
             The launch ends after a round in which it has pushed along this many edges, or when another block
             has been copied.
         """
-        n_blocks, n_entered = self._cut.n_blocks, len(self._entered)
+        n_blocks, n_entered = self._cut.n_blocks, len(self.entered)
         self._deciding[:n_blocks] = places
-        self._deciding[n_blocks : n_blocks + n_entered] = self._entered
-        self._entered.clear()
+        self._deciding[n_blocks : n_blocks + n_entered] = self.entered
+        self.entered.clear()
         n_sent = n_blocks + n_entered
         to_device(self._decided[:n_sent], self._deciding[:n_sent], cupy.cuda.get_current_stream())
-        self._arguments.update(
+        self.arguments.update(
             n_entered=n_entered, landed_before=self._loader.n_landed, most_edges=self._pushed + most
         )
         self._kernels.launch_grid(
             "converge",
             self._grid,
-            self._arguments,
+            self.arguments,
             block=TUNED["BLOCK_SIZE"],
             enable_cooperative_groups=True,
         )
@@ -211,7 +228,7 @@ class BlocksState:
         rounds, pushed, rented = (int(self._control_seen[word]) for word in (ROUNDS, PUSHED, RENTED))
         if rounds % 2:
             for name in ("queue", "chunks", "queued"):
-                self._arguments.swap(name, f"next_{name}")
+                self.arguments.swap(name, f"next_{name}")
         done = Launched(rounds, pushed - self._pushed, rented - self._rented)
         self._pushed, self._rented = pushed, rented
         return done
@@ -231,13 +248,13 @@ class BlocksState:
         self._report.get(out=self._report_on_host)
         n_queued = int(self._control_seen[ITEMS : CHUNKS + 1].sum())
         put_off = self._least_seen[self._cut.n_blocks + PUT_OFF]
-        self.is_quiet = n_queued == 0 and bool(put_off == self._identity)
+        self.is_quiet = n_queued == 0 and bool(put_off == self._identity) and not self.entered
 
     def collect(self) -> None:
         """Set the flags of the active vertices."""
         self.active.fill(False)
         n_words = -(-(self.view.n_vertices + self._cut.n_blocks) // WORD)
-        self._kernels.launch("collect_active", n_words, self._arguments)
+        self._kernels.launch("collect_active", n_words, self.arguments)
         self.n_active = int(cupy.count_nonzero(self.active))
 
 

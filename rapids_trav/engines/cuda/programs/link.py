@@ -24,7 +24,7 @@ from rapids_trav.errors import TravError
 from rapids_trav.programs.definition import ARGUMENTS, REDUCERS, Program, n_arguments
 from rapids_trav.programs.digest import ProgramKey
 
-FILES = ("gas_rows.cu", "gas_shards.cu", "gas_state.cu", "gas_push.cu", "gas_blocks.cu")
+FILES = ("gas_rows.cu", "gas_shards.cu", "gas_state.cu", "gas_push.cu", "gas_blocks.cu", "gas_lent.cu")
 _ALL = {f"{name.upper()}_ARGUMENTS": len(arguments) for name, arguments in ARGUMENTS.items()}
 TYPES = ("int32", "int64", "float32", "float64")
 _RESULTS = {"active": "int32", "total": "float64"}  # result types of functions; the others return a value

@@ -331,3 +331,14 @@ BlocksArguments = struct(
     shift=I32,
     landed_before=U32,
 )
+
+# kernels/gas_lent.cu
+LentArguments = struct(
+    "LentArguments",
+    BlocksArguments,
+    vertices=POINTER,
+    messages=POINTER,
+    n_lent=POINTER,
+    most=I64,
+    block=I64,
+)

@@ -72,6 +72,7 @@ PROGRAM_TUNABLES: dict[str, dict[str, int]] = {
         "FRAMED": 0,
         "LITTLE": 32768,
     },
+    "gas_lent.cu": {"MOST_BLOCKS": MOST_BLOCKS},
 }
 
 
