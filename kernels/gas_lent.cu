@@ -1,9 +1,7 @@
-// Items of blocks in host memory that the CPU takes, and what it offers their neighbours in return
-// (LargeGraph).
+// Items of blocks in host memory that the CPU takes, and what it offers their neighbours (LargeGraph).
 //
 // 1. lend_items moves items that wait for a block to a list of vertices and messages.
-// 2. The CPU follows their edges, and offers a value to each vertex for which it has a better one than
-// before.
+// 2. The CPU follows their edges, and offers each vertex the best value that arrived, if it is news.
 // 3. take_offers improves the values; all items of a vertex that becomes active then wait for their blocks.
 //
 // Invariants.  Both run between the launches of gas_blocks.cu.  An item that is lent does not wait any more,
