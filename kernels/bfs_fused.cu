@@ -95,7 +95,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     const Trace trace{given.trace_rows, given.trace_capacity};
     const bool first_thread = global_thread() == 0;
     u32 epoch = __ldcg(&control->epoch);
-    if (threadIdx.x == 0) shared.sum = Level{};
+    if (threadIdx.x == 0) shared.sum = Share{};
     if (first_thread) {
         for (Level& level : control->level) level = Level{};
         for (Level& level : control->queued) level = Level{};
@@ -170,8 +170,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         Level* const next = &control->level[turn % 3];
         if (first_thread) control->level[(turn + 1) % 3] = control->queued[(turn + 1) % 3] = Level{};
 
-        const auto [pull_work, ending, many, few, swell] =
-            choose_direction(given, swelled, now, unexplored, n_unvisited, n_words, least_pull);
+        // One thread chooses: conversions and comparisons of 64 bits take a block's warps longer than
+        // waiting.
+        if (threadIdx.x == 0) {
+            shared.direction =
+                choose_direction(given, swelled, now, unexplored, n_unvisited, n_words, least_pull);
+        }
+        __syncthreads();
+        const auto [pull_work, ending, many, few, swell] = shared.direction;
         swelled = false;
         if (!pulling && many) {
             pulling = true;

@@ -10,12 +10,13 @@ struct SoloShared {
     edge_t begin[2][SOLO_EDGES];
     u32 degree[2][SOLO_EDGES];
     u32 size[3];
-    Level sum[3];
+    Share sum[3];
 };
 
 // Writes a row of the trace: row 0 has the start time of the first level, row d the end time of level d;
 // levels past the capacity are not recorded.
-__device__ void trace_level(const Trace& trace, i32 depth, Step step, u64 frontier, const Level& level) {
+template <class Totals>
+__device__ void trace_level(const Trace& trace, i32 depth, Step step, u64 frontier, const Totals& level) {
 #if TRACE
     if (static_cast<u32>(depth) >= trace.capacity) return;
     i64 now;
@@ -51,11 +52,11 @@ struct SoloStart {
 // over. The remaining frontier goes to the grid's `queue`, the totals of its level to `sum`, and those of all
 // levels to `solo`.
 __device__ void search_alone(const Graph& graph, const State& state, SoloShared& shared,
-                             const SoloStart& start, const GridQueue& queue, Level& sum, Solo& solo,
+                             const SoloStart& start, const GridQueue& queue, Share& sum, Solo& solo,
                              const Trace& trace) {
     if (threadIdx.x == 0) {
         shared.size[0] = shared.size[1] = 0;
-        shared.sum[0] = shared.sum[1] = Level{};
+        shared.sum[0] = shared.sum[1] = Share{};
     }
     __syncthreads();
     Tally seeded;
@@ -76,7 +77,7 @@ __device__ void search_alone(const Graph& graph, const State& state, SoloShared&
     }
     add_tally(seeded, shared.sum[0]);
     __syncthreads();
-    Level last = shared.sum[0];
+    Share last = shared.sum[0];
     Solo total{0, last.vertices, last.edges, last.targets};
     u32 size = start.sources ? shared.size[0] : start.size;
     u32 turn = 0;
@@ -102,7 +103,7 @@ __device__ void search_alone(const Graph& graph, const State& state, SoloShared&
         }
         add_tally(tally, shared.sum[turn % 3]);
         if (threadIdx.x == 0) {
-            shared.sum[(turn + 1) % 3] = Level{};
+            shared.sum[(turn + 1) % 3] = Share{};
             shared.size[(turn + 1) % 3] = 0;
         }
         __syncthreads();

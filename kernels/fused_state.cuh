@@ -106,11 +106,32 @@ struct Trace {
     u32 capacity;
 };
 
+// A count of vertices or edges.  Where 32 bits suffice they are added in shared memory by one instruction;
+// 64 bits take a loop, in which the warps of a block wait for each other.
+#if VERTEX_BITS == 32 && EDGE_BITS == 32
+using count_t = u32;
+#else
+using count_t = u64;
+#endif
+
+// A block's share of a level's totals.
+struct Share {
+    count_t vertices;
+    count_t edges;
+    count_t targets;
+#if TRACE
+    u64 examined;
+    u64 from_host;
+    u64 hub_hits;
+    u64 looked;
+#endif
+};
+
 // One thread's share of a level's totals.
 struct Tally {
     u32 vertices = 0;
     u32 targets = 0;
-    u64 edges = 0;
+    count_t edges = 0;
     u64 examined = 0;
     u64 from_host = 0;
 #if TRACE
