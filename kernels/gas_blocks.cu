@@ -16,12 +16,15 @@
 // 4. Items of other blocks are "rented", that is, their edges are read in host memory, until that has cost
 //    the block the price of a copy; from then on they wait for it.  A launch begins with the waiting items of
 //    the blocks that the host names: they have arrived, or their rows are to be read in host memory.
+// 5. With FRAMED, columns on the device are in frames, which take fewer bits; the thread that follows an edge
+//    reads its column from them (framed.cuh).  Blocks then begin where those of the format do.
 //
 // Invariants.  A bit of `next_queued` is set by an improvement in the round before, and is cleared by the
 // round that takes the item; so an improvement that comes after its vertex was read enters the item again.
 // Bits of `waiting` are set in a launch and only cleared at the begin of one; the thread block that sets one
-// counts it when the launch ends.  All blocks of the grid read the same decisions to stop and to take values
-// in order, which one thread makes before a barrier, and compute the same threshold.
+// counts it when the launch ends; gas_lent.cu works between launches.  All blocks of the grid read the same
+// decisions to stop and to take values in order, which one thread makes before a barrier, and compute the
+// same threshold.
 //
 // Reference: Y. Zhang et al., LargeGraph, ACM TACO 18(4), 2021 (local convergence, SYSTEMS L8); A. Sabet et
 // al., Subway, EuroSys 2020; A. Davidson et al., Work-efficient parallel GPU methods for single-source
@@ -29,9 +32,9 @@
 //
 // Must agree with: the CPU's Blocks (rapids_trav/engines/cpu/programs/blocks/executor.py), for the values.
 #include "block_sum.cuh"
-#include "gas_reduce.cuh"
+#include "framed.cuh"
+#include "gas_blocks.cuh"
 #include "grid_barrier.cuh"
-#include "rows.cuh"
 
 #ifndef BLOCK_SIZE
 #define BLOCK_SIZE 512
@@ -42,11 +45,12 @@
 #ifndef CHUNK
 #define CHUNK 2048  // longer items are distributed in chunks of this many edges
 #endif
-#ifndef MOST_BLOCKS
-#define MOST_BLOCKS 256
-#endif
 #ifndef PRICE
 #define PRICE 32  // of an edge that is read in host memory, in edges of a copy
+#endif
+
+#ifndef FRAMED
+#define FRAMED 0  // 1: the columns on the device are in frames
 #endif
 
 // With fewer edges than this between two moves of the threshold, or fewer than there are items to be looked
@@ -54,112 +58,6 @@
 #ifndef LITTLE
 #define LITTLE 32768
 #endif
-
-constexpr i32 ABSENT = -1;  // in `places`; COMING is -2
-
-// Columns of `counts`, as in rapids_trav/engines/blocks/schedule.py.
-enum BlockCount { WAITING, WAITING_EDGES, LISTED, ACTIVATED, SPENT, N_COUNTS = 8 };
-
-// Lengths of a queue: of its list of short items, and of its list of chunks; and the number of items that the
-// round which filled it has left put off.
-struct Sizes {
-    u64 items;
-    u64 chunks;
-    u64 left;
-};
-
-// Shared by the launches of a run; zero before the first.
-struct BlocksControl {
-    u32 barrier;
-    u32 epoch;
-    Sizes now;       // of the queue that the next launch starts with
-    u64 rounds;      // of the last launch
-    u64 pushed;      // edges, of all launches
-    u64 rented;      // of them, read in host memory
-    double step;     // of the threshold
-    u64 moved_at;    // `pushed` when the threshold last moved
-    u64 in_order;    // whether values are taken in order
-    u32 verdict[2];  // alternate; flags of enum Verdict
-    Sizes sizes[3];  // rotate: one is read, one is written and one is cleared
-};
-
-enum Verdict { STOPS = 1, IN_ORDER = 2 };
-
-// Places in `least` after those of the blocks: the first value in order of the items that are put off, the
-// threshold, and three that rotate.
-enum LeastPlace { PUT_OFF, THRESHOLD, ROTATING };
-
-struct BlocksArguments {
-    const edge_t* row_offsets;
-    const vertex_t* columns;  // of all edges, in host memory; null if the device cannot read them
-    const weight_t* weights;
-    const vertex_t* held_columns;  // of the blocks on the device
-    const weight_t* held_weights;
-    const degree_t* degrees;
-    const i64* first_items;  // of each block, and their end
-    const i32* places;
-    const i32* entered;  // blocks whose waiting items the launch begins with
-    value_t* values;
-    u8* active;
-    u32* queued;
-    u32* next_queued;
-    u32* waiting;
-    u32* put_off;
-    vertex_t* queue;
-    vertex_t* next_queue;
-    u64* chunks;
-    u64* next_chunks;
-    u64* counts;
-    value_t* least;
-    BlocksControl* control;
-    const u32* landed;  // number of copies that have arrived
-    i64 n_vertices;
-    i64 most_rounds;
-    i64 most_edges;       // pushed along since the start of the run
-    i64 unordered_edges;  // likewise
-    i32 n_blocks;
-    i32 n_entered;
-    i32 shift;
-    u32 landed_before;
-};
-
-struct Item {
-    i64 number;
-    i64 vertex;
-    i64 block;
-    i64 begin;
-    i64 end;
-};
-
-__device__ __forceinline__ Item item_at(const BlocksArguments& given, i64 vertex, i64 block) {
-    const i64 first = block << given.shift;
-    const i64 after = (block + 1) << given.shift;
-    return {vertex + block, vertex, block, max(static_cast<i64>(given.row_offsets[vertex]), first),
-            min(static_cast<i64>(given.row_offsets[vertex + 1]), after)};
-}
-
-__device__ __forceinline__ Item item_of(const BlocksArguments& given, const i64* first_items, i64 number) {
-    const i64 block = lower_bound(first_items, given.n_blocks, number + 1) - 1;
-    return item_at(given, number - block, block);
-}
-
-__device__ __forceinline__ bool has(const u32* bits, i64 item) {
-    return __ldcg(bits + item / WARP) >> (item % WARP) & 1;
-}
-
-// Returns whether this call set the bit.
-__device__ __forceinline__ bool set(u32* bits, i64 item) {
-    const u32 bit = 1u << (item % WARP);
-    return (atomicOr(&bits[item / WARP], bit) & bit) == 0;
-}
-
-__device__ __forceinline__ void unset(u32* bits, i64 item) {
-    atomicAnd(&bits[item / WARP], ~(1u << (item % WARP)));
-}
-
-__device__ __forceinline__ u64* counts_of(const BlocksArguments& given, i64 block) {
-    return given.counts + block * N_COUNTS;
-}
 
 // An entry of a list of chunks: the item, and which of its chunks it is.
 constexpr i32 ITEM_BITS = 40;
@@ -178,37 +76,6 @@ __device__ __forceinline__ void append(const Item& item, vertex_t* queue, u64* c
     const u64 base = atomicAdd(&sizes->chunks, static_cast<u64>(n_chunks));
     for (i64 i = 0; i < n_chunks; ++i) chunks[base + i] = chunk_of(item.number, i);
 }
-
-// What a thread block has let wait, by block of edges; in shared memory, as many items wait for few blocks.
-struct Waiting {
-    u32 items[MOST_BLOCKS];
-    u64 edges[MOST_BLOCKS];
-    value_t least[MOST_BLOCKS];
-
-    __device__ __forceinline__ void clear(i32 block) {
-        items[block] = 0;
-        edges[block] = 0;
-        least[block] = identity();
-    }
-
-    // Lets an item wait for its block.
-    __device__ __forceinline__ void add(const BlocksArguments& given, const Item& item, value_t value) {
-        if (set(given.waiting, item.number)) {
-            atomicAdd(&items[item.block], 1u);
-            atomicAdd(&edges[item.block], static_cast<u64>(item.end - item.begin));
-        }
-        if (better(value, least[item.block])) atomic_reduce(&least[item.block], value);
-    }
-
-    __device__ __forceinline__ void report(const BlocksArguments& given, i32 block) const {
-        if (least[block] != identity()) atomic_reduce(&given.least[block], least[block]);
-        if (items[block] == 0) return;
-        u64* const counts = counts_of(given, block);
-        atomicAdd(&counts[WAITING], static_cast<u64>(items[block]));
-        atomicAdd(&counts[WAITING_EDGES], edges[block]);
-        atomicAdd(&counts[ACTIVATED], static_cast<u64>(items[block]));
-    }
-};
 
 // Charges a block for reading an item in host memory; returns whether that is cheaper than a copy so far.
 __device__ __forceinline__ bool rent(const BlocksArguments& given, const Item& item) {
@@ -257,23 +124,11 @@ __device__ __forceinline__ void activate(const BlocksArguments& given, const Rou
 // Lets the items of all active vertices wait.
 extern "C" __global__ void mark_active(const BlocksArguments given) {
     __shared__ Waiting waiting;
-    for (i32 i = static_cast<i32>(threadIdx.x); i < given.n_blocks; i += static_cast<i32>(blockDim.x)) {
-        waiting.clear(i);
-    }
-    __syncthreads();
+    clear_waiting(given, waiting);
     for (i64 v = global_thread(); v < given.n_vertices; v += global_threads()) {
-        if (!given.active[v]) continue;
-        const i64 begin = given.row_offsets[v];
-        const i64 end = given.row_offsets[v + 1];
-        if (begin == end) continue;
-        for (i64 block = begin >> given.shift; block <= (end - 1) >> given.shift; ++block) {
-            waiting.add(given, item_at(given, v, block), given.values[v]);
-        }
+        if (given.active[v]) let_wait(given, waiting, v, given.values[v]);
     }
-    __syncthreads();
-    for (i32 i = static_cast<i32>(threadIdx.x); i < given.n_blocks; i += static_cast<i32>(blockDim.x)) {
-        waiting.report(given, i);
-    }
+    report_waiting(given, waiting);
 }
 
 // Marks the vertices that have an item in the queue, or one that waits or is put off.  Before the call,
@@ -323,6 +178,20 @@ struct Along {
         return place < 0 ? ~item.begin : item.begin + ((place - item.block) << given.shift);
     }
 
+    // Returns the column of an edge on the device, by its position there.
+    __device__ __forceinline__ i64 held_column(i64 edge) const {
+#if FRAMED
+        const i64 place = edge >> given.shift;
+        const i64 in_place = edge - (place << given.shift);
+        const i64* const starts = given.held_starts + (place << given.shift) / BLOCK_EDGES;
+        const u32* const words = given.held_words + place * given.place_words;
+        return framed_column(words + (starts[in_place / BLOCK_EDGES] - starts[0]),
+                             static_cast<i32>(in_place % BLOCK_EDGES));
+#else
+        return given.held_columns[edge];
+#endif
+    }
+
     __device__ __forceinline__ value_t message(const Item& item) const {
         const degree_t degree = SCATTER_ARGUMENTS == 2 ? given.degrees[item.vertex] : 0;
         return scatter(__ldcg(&given.values[item.vertex]), degree);
@@ -331,7 +200,7 @@ struct Along {
     __device__ __forceinline__ void over(value_t message, i64 begin, i64 offset) {
         const bool held = begin >= 0;
         const i64 edge = (held ? begin : ~begin) + offset;
-        const i64 v = held ? given.held_columns[edge] : given.columns[edge];
+        const i64 v = held ? held_column(edge) : given.columns[edge];
         const value_t value = gather(message, weight_of(held ? given.held_weights : given.weights, edge));
         pushed += 1;
         rented += !held;
@@ -398,9 +267,7 @@ __device__ __forceinline__ void enter_waiting(const BlocksArguments& given, cons
         const i64 first = shared.first_items[given.entered[i]];
         const i64 after = shared.first_items[given.entered[i] + 1];
         for (i64 word = first / WARP + global_thread(); word * WARP < after; word += global_threads()) {
-            u32 found = __ldcg(&given.waiting[word]);
-            if (word * WARP < first) found &= ~0u << (first % WARP);
-            if (after - word * WARP < WARP) found &= (1u << (after % WARP)) - 1;
+            const u32 found = waiting_between(given, word, first, after);
             if (found == 0) continue;
             atomicAnd(&given.waiting[word], ~found);
             atomicOr(&given.put_off[word], found);

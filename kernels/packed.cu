@@ -9,23 +9,12 @@
 // Reference: D. Lemire and L. Boytsov, Decoding billions of integers per second through vectorization, 2015.
 //
 // Must agree with: pack_columns and unpack_columns in tests/kernel_references.py.
-#include "common.cuh"
+#include "packed.cuh"
 
-constexpr i32 GROUPS = 32;  // of a block
 constexpr i32 WIDTH_WORDS = GROUPS / 4;
-constexpr i32 COLUMN_WORDS = VERTEX_BITS / 32;
 constexpr i32 HEADER = WIDTH_WORDS + 2 * COLUMN_WORDS;
-constexpr i32 GROUP_EDGES = WARP;
-constexpr i32 BLOCK_EDGES = GROUPS * GROUP_EDGES;
 constexpr u32 WIDTH_MASK = 0x7f;
 constexpr i32 HEADS_SHIFT = 7;
-constexpr i32 MOST_WARPS = 32;  // of a thread block
-
-#if VERTEX_BITS == 64
-using column_t = u64;
-#else
-using column_t = u32;
-#endif
 
 // The columns before a group: of the edge before it, and of the last head.
 struct Before {
@@ -45,16 +34,6 @@ __device__ __forceinline__ column_t unfolded(column_t entry) {
     return entry >> 1 ^ (0 - (entry & 1));
 }
 
-__device__ __forceinline__ u32 low_word(column_t column, i32 k) {
-    return static_cast<u32>(static_cast<u64>(column) >> 32 * k);
-}
-
-__device__ __forceinline__ column_t read_column(const u32* words) {
-    u64 column = words[0];
-    if (COLUMN_WORDS == 2) column |= static_cast<u64>(words[1]) << 32;
-    return static_cast<column_t>(column);
-}
-
 // Returns the sum of the lanes up to this one.
 __device__ __forceinline__ column_t scanned(column_t value) {
     for (i32 step = 1; step < WARP; step *= 2) {
@@ -62,15 +41,6 @@ __device__ __forceinline__ column_t scanned(column_t value) {
         if (lane_id() >= step) value += other;
     }
     return value;
-}
-
-// Returns the bits that the largest value of the warp has.
-__device__ __forceinline__ i32 bits_of_all(column_t value) {
-    for (i32 step = WARP / 2; step > 0; step /= 2) value |= __shfl_xor_sync(FULL_WARP, value, step);
-    const u64 wide = value;
-    const u32 high = static_cast<u32>(wide >> 32);
-    const u32 low = static_cast<u32>(wide);
-    return high != 0 ? 2 * WARP - __clz(static_cast<i32>(high)) : WARP - __clz(static_cast<i32>(low));
 }
 
 // Returns the entry of each lane's column, and moves on to the columns before the next group.
@@ -102,11 +72,6 @@ __device__ __forceinline__ Before first_of(const vertex_t* columns, i64 block, u
 __device__ __forceinline__ u32 heads_of(const u32* heads, i64 block, i64 n_edges) {
     const i64 group = block * GROUPS + lane_id();
     return group * GROUP_EDGES < n_edges ? heads[group] : 0;
-}
-
-// Returns the column of this lane's edge, beyond the last edge that of the last edge.
-__device__ __forceinline__ column_t column_of(const vertex_t* columns, i64 edge, i64 n_edges) {
-    return static_cast<column_t>(columns[edge < n_edges ? edge : n_edges - 1]);
 }
 
 // Sets the bits of the rows that begin at the edges from `first` up to `after`.
@@ -161,17 +126,7 @@ extern "C" __global__ void pack_blocks(const vertex_t* __restrict__ columns, i64
                 if (lane_id() == 0) *next = mask;
                 ++next;
             }
-            for (i32 word = lane_id(); word < width; word += WARP) packed[word] = 0;
-            __syncwarp();
-            const i32 bit = lane_id() * width;
-            for (i32 done = 0; done < width;) {
-                const i32 at = bit + done;
-                atomicOr(&packed[at / 32], static_cast<u32>(static_cast<u64>(entry) >> done) << at % 32);
-                done += 32 - at % 32;
-            }
-            __syncwarp();
-            for (i32 word = lane_id(); word < width; word += WARP) next[word] = packed[word];
-            __syncwarp();
+            write_entries(entry, width, packed, next);
             next += width;
         }
         u32 widths = own_width << 8 * (lane_id() % 4);
@@ -179,18 +134,6 @@ extern "C" __global__ void pack_blocks(const vertex_t* __restrict__ columns, i64
         widths |= __shfl_xor_sync(FULL_WARP, widths, 2);
         if (lane_id() % 4 == 0) out[lane_id() / 4] = widths;
     }
-}
-
-// Returns the bits `bit` to `bit + width - 1` of `words`.
-__device__ __forceinline__ column_t entry_at(const u32* words, i32 bit, i32 width) {
-    if (width == 0) return 0;
-    const i32 word = bit / 32;
-    const i32 shift = bit % 32;
-    u64 entry = words[word];
-    if (shift + width > 32) entry |= static_cast<u64>(words[word + 1]) << 32;
-    entry >>= shift;
-    if (shift + width > 64) entry |= static_cast<u64>(words[word + 2]) << (64 - shift);
-    return static_cast<column_t>(width < 64 ? entry & ((1ull << width) - 1) : entry);
 }
 
 // Writes columns[edge] for the edges from `first` up to `after`, which lie in the blocks from `first_block`

@@ -110,9 +110,9 @@ class RunTuning:
         Number of copies with ``gather="replicas"``, and only with it: one number for all, or by Garaph's
         formula from the edges and vertices of each block, which "auto" uses.
     compress : bool, optional
-        On a GPU, for a graph larger than its memory: whether pages are copied to it with their columns in
-        fewer bits, if these take at most three quarters of their bytes; by default, unless all pages stay
-        there as they are.
+        On a GPU, for a graph larger than its memory: whether pages and blocks are copied to it with their
+        columns in fewer bits, if these take at most three quarters of their bytes; by default, unless all
+        pages or blocks stay there as they are.
     n_streams : int
         On a GPU, for a graph larger than its memory: most pages that are in progress at once, each on a
         stream and in a buffer of its own; fewer if a page would not fit otherwise.

@@ -125,6 +125,37 @@ def pack_columns(offsets, columns):
     return np.array(starts, np.int64), np.array(words, np.uint32)
 
 
+def frame_columns(columns):
+    """Return starts and words of the framed columns; `csr/packed.py` describes them (`framed.cu`)."""
+    bits, starts, words = 8 * columns.dtype.itemsize, [0], []
+    frame = bits // 32 + 1
+    for begin in range(0, len(columns), 1024):
+        own = columns[begin : begin + 1024].tolist()
+        own += (1024 - len(own)) * own[-1:]
+        frames, entries = [], []
+        for group in range(0, 1024, 32):
+            some = own[group : group + 32]
+            least = min(some)
+            width = (max(some) - least).bit_length()
+            frames += [least >> 32 * k & 0xFFFFFFFF for k in range(bits // 32)]
+            frames.append(32 * frame + len(entries) << 8 | width)
+            packed = sum(column - least << width * i for i, column in enumerate(some))
+            entries += [packed >> 32 * k & 0xFFFFFFFF for k in range(width)]
+        words += frames + entries
+        starts.append(len(words))
+    return np.array(starts, np.int64), np.array(words, np.uint32)
+
+
+def framed_column(starts, words, edge, dtype):
+    """Return the column of an edge that `frame_columns` framed (`framed.cuh`)."""
+    n, own = np.dtype(dtype).itemsize // 4, words[starts[edge // 1024] :]
+    *least, place = own[edge % 1024 // 32 * (n + 1) :][: n + 1].tolist()
+    width, first = place & 0xFF, place >> 8
+    packed = sum(word << 32 * k for k, word in enumerate(own[first : first + width].tolist()))
+    entry = packed >> width * (edge % 32) & (1 << width) - 1
+    return sum(word << 32 * k for k, word in enumerate(least)) + entry
+
+
 def unpack_columns(starts, words, n_edges, dtype):
     """Return the columns that `pack_columns` packed (`packed.cu`)."""
     bits = 8 * np.dtype(dtype).itemsize

@@ -1,4 +1,4 @@
-"""Columns of an adjacency in fewer bits: the format in which pages cross the link to a GPU.
+"""Columns of an adjacency in fewer bits: the formats in which pages and blocks cross the link to a GPU.
 
 Edges are taken in blocks of 1024, whatever the rows, so that pages can be cut anywhere: a page is unpacked
 from the blocks that hold its edges.  A block is a run of 32-bit words, little-endian:
@@ -17,6 +17,15 @@ missing edges of the last block.  Differences are taken modulo the size of a col
 packed, but only ascending ones become small.
 
 The first column makes blocks independent of one another; the sums of a block take one scan for each group.
+
+Pages are unpacked as a whole.  Where a few rows are read at a time, each column must be found without
+those before it, for which columns are "framed" instead.  A block of 1024 edges then is:
+
+- For each of its 32 groups a frame: the least column of the group, 1 word, or 2 if columns have 64 bits; and
+  a word with the bits of an entry in its lower 8 bits, and above them the first word of the entries in the
+  block.
+- The groups: 32 entries of equally many bits, each the difference of a column from the least one.  Missing
+  edges of the last block have the column of the last edge.
 """
 
 from __future__ import annotations
@@ -37,7 +46,7 @@ MOST_SHARE = 0.75  # of the columns' bytes; packed columns that take more are no
 
 @dataclass(frozen=True)
 class PackedColumns:
-    """The packed columns of an adjacency.
+    """The packed or framed columns of an adjacency.
 
     Attributes
     ----------
@@ -66,7 +75,7 @@ class PackedColumns:
 
 
 class PackedHome:
-    """Keeper of the packed columns of one adjacency, from the first run that streams it on.
+    """Keeper of the packed or framed columns of one adjacency, from the first run that streams it on.
 
     Attributes
     ----------

@@ -33,6 +33,8 @@ class Pages:
         is longer.
     packed : PackedHome, optional
         Keeper of the columns in fewer bits, for an engine that can unpack them.
+    framed : PackedHome, optional
+        Keeper of those of the out-edges in frames, for an engine that reads blocks of them.
     """
 
     firsts: np.ndarray
@@ -40,6 +42,7 @@ class Pages:
     n_streams: int = 1
     cut: Callable[[int, int, int, int], tuple[np.ndarray, int]] | None = None
     packed: PackedHome | None = None
+    framed: PackedHome | None = None
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,8 @@ class ProgramMethods(GraphProperties):
             `total` always pull.
         processor : {"auto", "cpu", "gpu", "hybrid"}
             Where to run: "auto" is the graph's engine.  With "hybrid", the CPU and the GPU share the pages of
-            a graph that is larger than the GPU's memory; a graph that fits runs on the GPU alone.
+            a graph that is larger than the GPU's memory, or with ``schedule="paths"`` its blocks; a graph
+            that fits runs on the GPU alone.
         schedule : {"auto", "sweep", "paths"}
             The order in which edges are loaded if they are larger than the engine's memory.  "sweep"
             (Garaph): page by page in every iteration, according to `mode`.  "paths" (LargeGraph): in blocks

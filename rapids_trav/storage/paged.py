@@ -59,6 +59,7 @@ class PagedAdjacencySet(AdjacencySet):
         super().__init__(outside, n_vertices, weighted or chunks, directed, weighted, forward)
         self._outside = outside
         self._packed: dict[str, PackedHome] = {}
+        self._framed: dict[str, PackedHome] = {}
 
     def adjacency(self, name: str) -> Adjacency:
         name = name if self.directed else "forward"
@@ -116,8 +117,8 @@ class PagedAdjacencySet(AdjacencySet):
             )
             self._degrees[into, weighted] = self._outside.kept(degrees, "degrees")
         self._outside.search_rows.give_up()  # the run needs their memory
-        packed = self._packed.setdefault(into, PackedHome())
-        degrees, pages = self._degrees[into, weighted], self._pages(rows, weights, packed)
+        homes = self._packed.setdefault(into, PackedHome()), self._framed.setdefault(out, PackedHome())
+        degrees, pages = self._degrees[into, weighted], self._pages(rows, weights, *homes)
         out_weights = self.weights(out) if weighted and pushed else None
         return GatherView(rows, transposed, weights, degrees, pages, out_weights)
 
@@ -131,12 +132,12 @@ class PagedAdjacencySet(AdjacencySet):
         budget = outside.budget if outside.engine.place == "host" else None
         return strengths(columns, weights, self.n_vertices, np, block_within(budget))
 
-    def _pages(self, rows: Adjacency, weights: Array | None, packed: PackedHome) -> Pages:
+    def _pages(self, rows: Adjacency, weights: Array | None, packed: PackedHome, framed: PackedHome) -> Pages:
         edge_bytes = rows.column_indices.dtype.itemsize + (0 if weights is None else weights.dtype.itemsize)
         budget = self._outside.budget
         cut = cut_within(budget, rows.row_offsets, edge_bytes, OFFSET_BYTES)
         # The memory per vertex depends on the program, so the engine cuts the pages again.
-        return Pages(np.array([0, rows.n_vertices]), budget, STREAMS, cut, packed)
+        return Pages(np.array([0, rows.n_vertices]), budget, STREAMS, cut, packed, framed)
 
     def weights(self, name: str) -> Array:
         getattr(self, name)
@@ -167,6 +168,8 @@ class PagedAdjacencySet(AdjacencySet):
         yield from super().held()
         for name, packed in self._packed.items():
             yield from ((f"packed columns of {self.label(name)}", part) for part in packed.arrays)
+        for name, framed in self._framed.items():
+            yield from ((f"framed columns of {self.label(name)}", part) for part in framed.arrays)
         for rows in self._outside.search_rows.of(self):
             yield from (("rows of searches", part) for part in rows.parts if place_of(part) == "device")
 

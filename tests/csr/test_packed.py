@@ -32,10 +32,20 @@ def test_any_rows(data):
     round_trip(np.array([0, *sorted(cuts), len(columns)]), columns)
 
 
+@pytest.mark.parametrize("name", ROWS)
+def test_a_framed_column_is_found_without_the_others(name):
+    _, columns = ROWS[name]
+    starts, words = reference.frame_columns(columns)
+    for edge in range(0, len(columns), 7):
+        assert reference.framed_column(starts, words, edge, columns.dtype) == columns[edge]
+
+
 def test_ascending_rows_become_small():
     offsets, columns = rows_of(np.full(400, 50), 20_000)
     packed = round_trip(offsets, columns)
     assert sum(part.nbytes for part in packed.parts) < 0.45 * columns.nbytes
+    framed = PackedColumns(*reference.frame_columns(columns))
+    assert sum(part.nbytes for part in framed.parts) < 0.6 * columns.nbytes
 
 
 def test_pages_are_the_blocks_that_hold_their_edges():

@@ -8,10 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rapids_trav import Program, TravError, generators
+from rapids_trav import Program, generators
 from rapids_trav.engines.blocks.cut import cut
 from rapids_trav.engines.cpu import CpuEngine
-from rapids_trav.engines.cuda import CudaEngine
 from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES
 from rapids_trav.engines.runs import RunOptions
 from rapids_trav.errors import TravMemoryError
@@ -73,11 +72,13 @@ def outside(engine, view, pinned: bool):
 def over_blocks(engine, view, program, start, shift, n_places, pinned=True, **options):
     """Run a program over blocks of 1 << shift edges; return the run."""
     from rapids_trav.engines.cuda.blocks.executor import BlocksExecutor
+    from rapids_trav.engines.cuda.blocks.parts import plain_parts
     from rapids_trav.engines.cuda.programs.run import iterate
 
     options = RunOptions(weighted=view.weights is not None, asynchronous=True, trace=True, **options)
     cuts = cut(view.out.row_offsets.get(), shift, n_places)
-    with BlocksExecutor(outside(engine, view, pinned), program, start, options, cuts) as work:
+    away = outside(engine, view, pinned)
+    with BlocksExecutor(away, program, start, options, cuts, plain_parts(away, cuts)) as work:
         return iterate(work, program, start, options)
 
 
@@ -224,14 +225,6 @@ def test_sweeps_where_blocks_are_not_asked_for_or_cannot_be(engine, how):
     start = start_of(program, graph.n, 0, [1], engine.xp)
     run = engine.run(in_pages(on_host(engine, graph), 5), program, start, RunOptions(trace=True, **how))
     assert "blocks" not in {one.mode for one in run.trace}
-
-
-def test_the_cpu_takes_no_blocks(engine):
-    graph, program = CASES["square"], shipped.breadth_first()
-    start = start_of(program, graph.n, 0, [1], engine.xp)
-    with pytest.raises(TravError, match="schedule='paths' runs on the GPU alone"):
-        view = in_pages(on_host(engine, graph), 5)
-        CudaEngine().run_hybrid(view, program, start, RunOptions(asynchronous=True, schedule="paths"))
 
 
 @pytest.mark.parametrize("ask", ["components", "sssp"])

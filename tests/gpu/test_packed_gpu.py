@@ -24,11 +24,11 @@ pytestmark = pytest.mark.gpu
 QUESTIONS = ("bfs", "components", "sssp", "pagerank")
 
 
-def packed_on_gpu(offsets, columns, limit=1 << 30):
+def packed_on_gpu(offsets, columns, limit=1 << 30, form="packed.cu"):
     from rapids_trav.engines.cuda.stream.packing import packed_columns
 
     budget = Budget(limit)
-    packed = packed_columns(Adjacency(offsets, columns), budget)
+    packed = packed_columns(Adjacency(offsets, columns), budget, form)
     assert budget.used == 0
     return packed
 
@@ -60,6 +60,17 @@ def test_kernels_agree_with_the_reference(engine, no_limit, name, blocks):
         expected = np.full(n, -1, columns.dtype)
         expected[first:last] = columns[first:last]
         np.testing.assert_array_equal(found.get(), expected)
+
+
+@pytest.mark.parametrize("blocks", [1, 1000])
+@pytest.mark.parametrize("name", [name for name in ROWS if name != "none"])
+def test_frames_agree_with_the_reference(engine, no_limit, name, blocks):
+    offsets, columns = ROWS[name]
+    room = 2 * packing_bytes(blocks, 1024, columns.dtype.itemsize)
+    framed = packed_on_gpu(offsets, columns, room, "framed.cu")
+    starts, words = reference.frame_columns(columns)
+    np.testing.assert_array_equal(framed.starts, starts)
+    np.testing.assert_array_equal(framed.words, words)
 
 
 def test_columns_that_do_not_shrink_are_not_packed(engine):

@@ -126,6 +126,13 @@ class BlockSchedule:
             self.counts[blocks, SPENT] += self._price * self.counts[blocks, WAITING_EDGES]
         return blocks.tolist()
 
+    def left_over(self) -> int | None:
+        """Return the block used least of those to be loaded, if these are more than are loaded at once."""
+        wanted = np.flatnonzero(self._absent() & ~self._affordable())
+        if len(wanted) <= self._loader.most - self._loader.n_coming:
+            return None
+        return int(wanted[np.argmin(self.residency.frequency[wanted])])
+
     def entered(self, block: int) -> None:
         """Record that the waiting items of a block are listed now."""
         counts = self.counts

@@ -255,22 +255,17 @@ class CudaEngine:
             return components(view, places, options)
 
     def run_hybrid(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
-        """Iterate as `run` does, sharing pages of a graph larger than the GPU with the CPU; see `hybrid`.
+        """Iterate as `run` does, sharing the edges of a graph larger than the GPU with the CPU.
 
-        A graph in the GPU's memory has no pages to share: the GPU runs it alone.
+        Pages are shared as `hybrid` describes, blocks as `blocks`.  A graph in the GPU's memory has nothing
+        to share: the GPU runs it alone.
         """
         if view.pages is None:
             return self.run(view, program, state, options)
-        if options.schedule == "paths":
-            raise TravError("schedule='paths' runs on the GPU alone: leave it out, or processor='hybrid'.")
-        from rapids_trav.engines.cuda.hybrid.shared import HybridExecutor
-        from rapids_trav.engines.cuda.programs.run import iterate
+        from rapids_trav.engines.cuda.executor import run_shared
 
-        with (
-            device_memory(f"program {program.name!r}", view.pages.budget.free),
-            HybridExecutor(view, program, state, options) as work,
-        ):
-            return iterate(work, program, state, options)
+        with device_memory(f"program {program.name!r}", view.pages.budget.free):
+            return run_shared(view, program, state, options)
 
     def smallest_predecessors(self, into: Adjacency, distance: Array, order: Array | None = None) -> Array:
         """Return each vertex's smallest neighbour one level closer (by `order`, if given), or -1."""

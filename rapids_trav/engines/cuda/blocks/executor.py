@@ -10,18 +10,26 @@ GPU-accelerated large-scale graph processing", ACM TACO 18(4), 2021 (SYSTEMS L4 
    (`engines.blocks.schedule`).  When one has arrived, the launch ends, and the next begins with what waits
    for it.
 
+4. With `processor="hybrid"`, the CPU meanwhile follows waiting rows of blocks for which the link has no time,
+   and offers their neighbours what arrived (`engines.cpu.programs.blocks.lending`).
+
 Values only improve, and any order leads to the same result.  An iteration is as many launches as do about the
 work of a sweep.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from rapids_trav.engines.blocks.cut import Cut, edge_bytes
 from rapids_trav.engines.blocks.schedule import ACTIVATED, LISTED, BlockSchedule, Moving
 from rapids_trav.engines.blocks.timeline import Timeline
+from rapids_trav.engines.cpu.programs.blocks.lending import Lending
+from rapids_trav.engines.cuda.blocks.lent import Lent, LentLists
 from rapids_trav.engines.cuda.blocks.loader import CopyingLoader
+from rapids_trav.engines.cuda.blocks.parts import Part
 from rapids_trav.engines.cuda.blocks.state import BlocksState
 from rapids_trav.engines.cuda.programs.tally import Tally
 from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES
@@ -42,22 +50,32 @@ class BlocksExecutor:
     ----------
     view : GatherView
         The offsets of its out-edges are on the device, the edges on the host.
+    parts : sequence of Part
+        What a place holds of a block.
+    cpu : Lending, optional
+        The CPU beside the GPU.
     """
 
     may_push = True
     penalty: int | None = None
 
     def __init__(
-        self, view: GatherView, program: Program, start: RunState, options: RunOptions, cut: Cut
+        self,
+        view: GatherView,
+        program: Program,
+        start: RunState,
+        options: RunOptions,
+        cut: Cut,
+        parts: Sequence[Part],
+        cpu: Lending | None = None,
     ) -> None:
-        self._cut, self._edge_bytes = cut, edge_bytes(view)
-        stored = [view.out.column_indices]
-        if view.out_weights is not None:
-            stored.append(view.out_weights)
+        self._edge_bytes = edge_bytes(view)
         self._timeline = Timeline() if options.trace else None
-        self._loader = CopyingLoader(stored, cut, self._timeline)
+        self._loader = CopyingLoader(parts, cut.n_places, self._timeline)
         self.state = BlocksState(view, program, start, cut, self._loader)
-        price = None if self._loader.reached is None else PRICE
+        self._cpu, self._lent_edges = cpu, 0
+        self._lists = None if cpu is None else LentLists(self.state.view, program, self.state.arguments)
+        price = None if self.state.reached is None else PRICE
         self._schedule = BlockSchedule(cut, program, self._loader, self._timeline, options.on_page, price)
         self._total = BlockCounts()
         self.moved = Moved()
@@ -74,14 +92,17 @@ class BlocksExecutor:
 
     @property
     def counters(self) -> dict[str, int]:
-        """Return the counts of loads, reads in place and rounds since the start."""
-        return self._total._asdict()
+        """Return the counts of loads, reads in place and rounds since the start, and the CPU's edges."""
+        lent = {} if self._cpu is None else {"lent": self._lent_edges}
+        return self._total._asdict() | lent
 
     def settle(self) -> None:
         """Do nothing: an iteration ends with the flags of its active vertices."""
 
     def restart(self, start: RunState) -> None:
         """Continue from other values and active vertices; blocks on the device stay."""
+        if self._cpu is not None:
+            self._cpu.restart()
         self.state.values[...] = start.values
         self.state.active[...] = start.active
         self._mark()
@@ -101,6 +122,7 @@ class BlocksExecutor:
         most = max(state.n_edges, 1)
         before, moved, recorded = self._total, Moving(schedule.residency), 0
         while self._is_pending() and moved.pushed < most and moved.loaded < most * self._edge_bytes:
+            self._share(moved)
             while self._land(moved, wait=False):
                 pass
             schedule.begin_loads()
@@ -111,9 +133,12 @@ class BlocksExecutor:
                 if moved.loads > recorded and self._record is not None:
                     self._record(0, state.values.get())
                     recorded = moved.loads
-            else:  # waiting blocks are rented or loaded, and no block on the device keeps its place
-                assert schedule.is_loading
+            elif schedule.is_loading:
                 self._land(moved, wait=True)
+            else:  # otherwise waiting blocks are rented or loaded: no block on the device keeps its place
+                self._take(moved)
+        if self._is_lent:
+            self._take(moved)  # an iteration ends with all that is active on the device
         counts = moved.counts(self._edge_bytes)
         self._total = BlockCounts(*map(sum, zip(before, counts, strict=True)))
         state.collect()
@@ -123,7 +148,37 @@ class BlocksExecutor:
         return "blocks"
 
     def _is_pending(self) -> bool:
-        return not self.state.is_quiet or self._schedule.waits
+        return not self.state.is_quiet or self._schedule.waits or self._is_lent
+
+    @property
+    def _is_lent(self) -> bool:
+        return self._cpu is not None and self._cpu.is_busy
+
+    def _share(self, moved: Moving) -> None:
+        """Take what the CPU has done, and give it a block for which the link has no time."""
+        if self._cpu is None or self._lists is None:
+            return
+        self._take(moved, wait=False)
+        block = None if self._cpu.is_busy else self._schedule.left_over()
+        if block is not None:
+            self._cpu.lend(block, *self.state.lend(self._lists, block))
+            self._read()
+            self._schedule.used()
+
+    def _take(self, moved: Moving, wait: bool = True) -> None:
+        """Improve values by what the CPU offers; what becomes active on the device enters."""
+        assert self._cpu is not None and self._lists is not None
+        found = self._cpu.offers(wait)
+        if found is None:
+            return
+        targets, offers, n_edges = found
+        self.state.take(self._lists, Lent(targets, offers))
+        self._read()
+        self._schedule.used()
+        moved.pushed += n_edges
+        self._lent_edges += n_edges
+        for block in np.flatnonzero(self._schedule.residency.place >= 0).tolist():
+            self._enter(block)
 
     def _land(self, moved: Moving, wait: bool) -> bool:
         """Give a block that has arrived its place; return whether there was one."""
@@ -157,5 +212,7 @@ class BlocksExecutor:
         moved.rented += done.rented
 
     def _read(self) -> None:
-        """Bring the schedule's counts up to date."""
+        """Bring the schedule's counts up to date, but for what the next launch enters."""
         self._schedule.counts, self._schedule.least = self.state.read()
+        for block in self.state.entered:
+            self._schedule.entered(block)

@@ -16,9 +16,9 @@ import cupyx
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.blocks.cut import Cut
 from rapids_trav.engines.blocks.loading import Landed
 from rapids_trav.engines.blocks.timeline import Timeline
+from rapids_trav.engines.cuda.blocks.parts import Part
 from rapids_trav.engines.cuda.build.host_rows import over_host
 from rapids_trav.engines.cuda.runtime.pinned import empty_pinned
 from rapids_trav.engines.cuda.stream.buffers import bytes_to_device
@@ -36,21 +36,22 @@ class _Load(NamedTuple):
 class CopyingLoader:
     """An `engines.blocks.loading.Loading` to the memory of the GPU.
 
-    Edges in pinned memory are copied from there; edges in files first go into pinned buffers, which a helper
+    Arrays in pinned memory are copied from there; edges in files first go into pinned buffers, which a helper
     thread fills.  Several blocks are under way, so that the link is busy while the host does something else.
     Blocks that were begun are copied from the next `start` or `landed` on.
 
     Parameters
     ----------
-    stored : sequence of arrays
-        The columns of all edges and, if there are any, their weights.
+    parts : sequence of Part
+        What a place holds of a block.
+    n_places : int
 
     Attributes
     ----------
-    held : pair of device arrays
-        The columns and the weights of the blocks that are on the device; None if there are no weights.
-    reached : pair of device arrays, or None
-        The same of all edges, as kernels read them in host memory; None if they cannot.
+    held : dict of device arrays
+        The places' entries of each part, by its name.
+    place_words : int
+        Words of a place, if columns are in frames, else 0.
     n_landed : int
         Blocks that have been copied.
     landed_word : uint32 device array, (1,)
@@ -59,18 +60,14 @@ class CopyingLoader:
 
     most = 4
 
-    def __init__(self, stored: Sequence[Array], cut: Cut, timeline: Timeline | None) -> None:
-        self._stored = tuple(map(np.asarray, stored))
-        self._cut, self._timeline = cut, timeline
-        parts = tuple(cupy.empty(cut.room, array.dtype) for array in self._stored)
-        self.held: tuple[Array | None, ...] = _pair(parts)
-        seen = tuple(view for array in self._stored if (view := over_host(array)) is not None)
-        self.reached: tuple[Array | None, ...] | None = (
-            _pair(seen) if len(seen) == len(self._stored) else None
-        )
+    def __init__(self, parts: Sequence[Part], n_places: int, timeline: Timeline | None) -> None:
+        self._parts, self._timeline = parts, timeline
+        self.held: dict[str, Array] = {
+            part.name: cupy.empty(n_places * part.size, part.source.dtype) for part in parts
+        }
+        self.place_words = sum(part.size for part in parts if part.name == "words")
         # Addresses, since a view of an array takes the host as long as the copy.
-        self._targets = [array.data.ptr for array in parts]
-        self._block_bytes = [array.itemsize << cut.shift for array in self._stored]
+        self._targets = [array.data.ptr for array in self.held.values()]
         self._stream = cupy.cuda.Stream(non_blocking=True)
         self._copied = [cupy.cuda.Event(disable_timing=True) for _ in range(self.most)]
         self.n_landed = 0
@@ -81,11 +78,10 @@ class CopyingLoader:
         self._coming: deque[_Load] = deque()
         self._pool: ThreadPoolExecutor | None = None
         self._buffers: list[tuple[np.ndarray, ...]] = []
-        if self.reached is None:
+        if any(over_host(part.source) is None for part in parts):
             self._pool = ThreadPoolExecutor(1, thread_name_prefix="rapids_trav_loader")
             self._buffers = [
-                tuple(empty_pinned(1 << cut.shift, array.dtype) for array in self._stored)
-                for _ in range(self.most)
+                tuple(empty_pinned(part.size, part.source.dtype) for part in parts) for _ in range(self.most)
             ]
         self._device = cupy.cuda.Device().id
         # The memory may have been used before, by work that the current stream still has to do.
@@ -97,7 +93,7 @@ class CopyingLoader:
 
     def begin(self, block: int, place: int) -> None:
         """Ask for a block; from the next launch on nothing reads its place."""
-        n_bytes = int(self._cut.n_edges[block]) * sum(array.itemsize for array in self._stored)
+        n_bytes = sum(part.nbytes(block) for part in self._parts)
         begin = self._timeline.now() if self._timeline else 0.0
         self._n_begun += 1
         self._waiting.append(_Load(Landed(block, place, n_bytes), self._n_begun, begin, None))
@@ -138,28 +134,20 @@ class CopyingLoader:
 
     def _fill(self, load: _Load) -> None:
         """Bring the edges of a block into pinned memory, and start to copy them."""
-        first, n_edges = load.landed.block << self._cut.shift, int(self._cut.n_edges[load.landed.block])
-        for stored, buffer in zip(self._stored, self._buffers[load.number % self.most], strict=True):
-            np.copyto(buffer[:n_edges], stored[first : first + n_edges])
+        for part, buffer in zip(self._parts, self._buffers[load.number % self.most], strict=True):
+            entries = part.of(load.landed.block)
+            np.copyto(buffer[: len(entries)], entries)
         with cupy.cuda.Device(self._device):
             self._copy(load)
 
     def _copy(self, load: _Load) -> None:
         """Copy the edges of a block, and then its number."""
         (block, place, _), turn = load.landed, load.number % self.most
-        n_edges = int(self._cut.n_edges[block])
-        for i, stored in enumerate(self._stored):
-            size = self._block_bytes[i]
-            source = (
-                self._buffers[turn][i].ctypes.data if self._buffers else stored.ctypes.data + block * size
-            )
-            bytes_to_device(self._targets[i] + place * size, source, n_edges * stored.itemsize, self._stream)
+        for i, part in enumerate(self._parts):
+            source = self._buffers[turn][i].ctypes.data if self._buffers else part.address(block)
+            target = self._targets[i] + place * part.place_bytes
+            bytes_to_device(target, source, part.nbytes(block), self._stream)
         self._numbers[turn] = load.number
         number = self._numbers.ctypes.data + turn * self._numbers.itemsize
         bytes_to_device(self.landed_word.data.ptr, number, self._numbers.itemsize, self._stream)
         self._copied[turn].record(self._stream)
-
-
-def _pair(parts: tuple[Array, ...]) -> tuple[Array | None, ...]:
-    """Return columns and weights; the weights are None if there are none."""
-    return (*parts, None)[:2]

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
+import numpy as np
+
 from rapids_trav.csr.adjacency import Adjacency
-from rapids_trav.engines.blocks.cut import PLACES, cut_for, edge_bytes, least_place_bytes
+from rapids_trav.engines.blocks.cut import PLACES, cut_for, least_place_bytes
+from rapids_trav.engines.cpu.programs.blocks.lending import Lending
 from rapids_trav.engines.cuda.blocks.executor import BlocksExecutor
+from rapids_trav.engines.cuda.blocks.lent import lent_bytes
+from rapids_trav.engines.cuda.blocks.parts import chosen_parts, place_bytes
 from rapids_trav.engines.cuda.blocks.plan import LEAST_BLOCK, state_bytes
 from rapids_trav.engines.cuda.build.in_memory import edge_type
 from rapids_trav.engines.cuda.stream.buffers import VERTICES, offsets_on_device
+from rapids_trav.engines.cuda.stream.packing import FRAMED, packed_columns
 from rapids_trav.engines.run_shape import uses_degrees
 from rapids_trav.engines.runs import GatherView, RunOptions
 from rapids_trav.programs.definition import Program
@@ -21,21 +28,30 @@ from rapids_trav.programs.run_state import RunState
 
 @contextmanager
 def opened(
-    view: GatherView, program: Program, state: RunState, options: RunOptions
+    view: GatherView, program: Program, state: RunState, options: RunOptions, shared: bool = False
 ) -> Iterator[BlocksExecutor]:
-    """Yield the run, with its memory charged to the budget: up to all that is free, if the edges need it."""
+    """Yield the run, with its memory charged to the budget: up to all that is free, if the edges need it.
+
+    With `shared`, the CPU works beside the GPU.
+    """
     assert view.pages is not None
     budget, least = view.pages.budget, least_place_bytes(view, LEAST_BLOCK)
     between = options.between_bytes * view.n_vertices
     n_bytes = state_bytes(view, program, options, edge_type(view.out.n_edges).itemsize)
+    if shared:
+        vertex, value = view.out.column_indices.dtype.itemsize, np.dtype(program.dtype).itemsize
+        n_bytes += lent_bytes(view.n_vertices, vertex, value)
     with (
         budget.hold(between, "the arrays made between iterations", n_bytes + least),
         budget.hold(n_bytes, VERTICES, least),
     ):
-        cut = cut_for(view, budget.free, LEAST_BLOCK)
+        plain = cut_for(view, budget.free, LEAST_BLOCK)
+        frame = partial(packed_columns, view.out, budget, FRAMED)
+        cut, parts = chosen_parts(view, options, plain, frame)
         with (
-            budget.hold(cut.room * edge_bytes(view), PLACES),
-            BlocksExecutor(_on_device(view, program), program, state, options, cut) as work,
+            budget.hold(cut.n_places * place_bytes(parts), PLACES),
+            closing(Lending(view, program, cut.shift)) if shared else nullcontext() as cpu,
+            BlocksExecutor(_on_device(view, program), program, state, options, cut, parts, cpu) as work,
         ):
             yield work
 

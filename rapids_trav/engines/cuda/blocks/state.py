@@ -10,9 +10,11 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.blocks.cut import Cut
-from rapids_trav.engines.blocks.schedule import ACTIVATED, N_COUNTS
+from rapids_trav.engines.blocks.schedule import ACTIVATED, N_COUNTS, WAITING
+from rapids_trav.engines.cuda.blocks.lent import Lent, LentLists
 from rapids_trav.engines.cuda.blocks.loader import CopyingLoader
 from rapids_trav.engines.cuda.blocks.plan import chunk_entries
+from rapids_trav.engines.cuda.build.host_rows import over_host
 from rapids_trav.engines.cuda.programs.link import load_program
 from rapids_trav.engines.cuda.programs.tally import Tally
 from rapids_trav.engines.cuda.runtime.arguments import ArgumentStruct, BlocksArguments
@@ -49,7 +51,7 @@ class BlocksState:
     view : GatherView
         The offsets of its out-edges and, if the program takes them, its degrees are on the device.
     loader : CopyingLoader
-        Has the edges that the kernels read.
+        Has the edges on the device.
 
     Attributes
     ----------
@@ -57,15 +59,21 @@ class BlocksState:
     active : bool array, (n,)
         As of the last `collect`.
     n_active : int
+    entered : list of int
+        Blocks with whose waiting items the next launch begins.
     is_quiet : bool
         Whether there is nothing that a launch would take.
     tally : Tally
+    arguments : BlocksArguments
+    reached : pair of device arrays, or None
+        The columns and weights of all edges, as kernels read them in host memory; None if they cannot.
     """
 
     def __init__(
         self, view: GatherView, program: Program, start: RunState, cut: Cut, loader: CopyingLoader
     ) -> None:
         self.view, self._cut, self._loader = view, cut, loader
+        self.reached = _reached(view)
         n_items, vertex = view.n_vertices + cut.n_blocks, view.out.column_indices.dtype
         self._dtype, self._identity = np.dtype(program.dtype), program.identity
         self.values = cupy.array(start.values, self._dtype)
@@ -74,7 +82,7 @@ class BlocksState:
         # The host's decisions: the place of each block, and the blocks to enter; one copy before each launch.
         self._decided = cupy.empty(2 * cut.n_blocks, np.int32)
         self._deciding = cupyx.empty_pinned(2 * cut.n_blocks, np.int32)
-        self._entered: list[int] = []
+        self.entered: list[int] = []
         # One allocation, which the host reads at once after each launch.
         words = CONTROL_WORDS + cut.n_blocks * N_COUNTS
         n_least = cut.n_blocks + OF_ALL_BLOCKS
@@ -93,15 +101,16 @@ class BlocksState:
             None if view.out_weights is None else view.out_weights.dtype.name,
             8 * vertex.itemsize,
             8 * view.out.row_offsets.dtype.itemsize,
+            FRAMED=int("words" in loader.held),
         )
         self._grid = (TUNED["RESIDENT_BLOCKS"] * multiprocessors(cupy.cuda.runtime.getDevice()),)
-        self._arguments = self._prepared(n_items, vertex)
+        self.arguments = self._prepared(n_items, vertex)
 
     def _prepared(self, n_items: int, vertex: np.dtype) -> ArgumentStruct:
         """Return the arguments of all launches; each changes what differs from the one before."""
         view, cut, loader = self.view, self._cut, self._loader
-        columns, weights = loader.reached or (None, None)
-        held_columns, held_weights = loader.held
+        columns, weights = self.reached or (None, None)
+        held = loader.held
         degree = np.int64 if view.out_weights is None else np.float64
         entries = chunk_entries(view.out.n_edges)
         firsts = np.append(cut.firsts + np.arange(cut.n_blocks), n_items)
@@ -110,8 +119,10 @@ class BlocksState:
             row_offsets=view.out.row_offsets,
             columns=columns,
             weights=weights,
-            held_columns=held_columns,
-            held_weights=held_weights,
+            held_columns=held.get("columns"),
+            held_starts=held.get("starts"),
+            held_words=held.get("words"),
+            held_weights=held.get("weights"),
             degrees=None if view.degrees is None else cupy.asarray(view.degrees, degree),
             first_items=cupy.asarray(firsts.astype(np.int64)),
             places=self._decided,
@@ -131,6 +142,7 @@ class BlocksState:
             control=self._control,
             landed=loader.landed_word,
             n_vertices=view.n_vertices,
+            place_words=loader.place_words,
             most_rounds=MOST_ROUNDS,
             most_edges=0,
             unordered_edges=UNORDERED * view.out.n_edges,
@@ -160,15 +172,28 @@ class BlocksState:
         self._counts.fill(0)
         self._least.fill(self._identity)
         self._activated[:] = 0
-        self._entered.clear()
-        self._kernels.launch("mark_active", self.view.n_vertices, self._arguments)
+        self.entered.clear()
+        self._kernels.launch("mark_active", self.view.n_vertices, self.arguments)
         self._fetch_report()
         self.collect()
 
     def enter(self, block: int) -> None:
         """Let the next launch begin with the waiting items of a block, in order of value."""
-        self._entered.append(block)
+        self.entered.append(block)
         self.is_quiet = False
+
+    def lend(self, lists: LentLists, block: int) -> Lent:
+        """Take items that wait for a block off the device."""
+        lent = lists.lend(block, int(self._cut.ends[block] - self._cut.firsts[block]))
+        self._fetch_report()
+        if self._counts_seen[block, WAITING] == 0:
+            self._least[block] = self._least_seen[block] = self._identity
+        return lent
+
+    def take(self, lists: LentLists, offers: Lent) -> None:
+        """Improve values by offers; all items of vertices that become active wait."""
+        lists.take(offers)
+        self._fetch_report()
 
     def launch(self, places: Array, most: int) -> None:
         """Start to iterate over the queue and the blocks entered.
@@ -180,19 +205,19 @@ class BlocksState:
             The launch ends after a round in which it has pushed along this many edges, or when another block
             has been copied.
         """
-        n_blocks, n_entered = self._cut.n_blocks, len(self._entered)
+        n_blocks, n_entered = self._cut.n_blocks, len(self.entered)
         self._deciding[:n_blocks] = places
-        self._deciding[n_blocks : n_blocks + n_entered] = self._entered
-        self._entered.clear()
+        self._deciding[n_blocks : n_blocks + n_entered] = self.entered
+        self.entered.clear()
         n_sent = n_blocks + n_entered
         to_device(self._decided[:n_sent], self._deciding[:n_sent], cupy.cuda.get_current_stream())
-        self._arguments.update(
+        self.arguments.update(
             n_entered=n_entered, landed_before=self._loader.n_landed, most_edges=self._pushed + most
         )
         self._kernels.launch_grid(
             "converge",
             self._grid,
-            self._arguments,
+            self.arguments,
             block=TUNED["BLOCK_SIZE"],
             enable_cooperative_groups=True,
         )
@@ -203,7 +228,7 @@ class BlocksState:
         rounds, pushed, rented = (int(self._control_seen[word]) for word in (ROUNDS, PUSHED, RENTED))
         if rounds % 2:
             for name in ("queue", "chunks", "queued"):
-                self._arguments.swap(name, f"next_{name}")
+                self.arguments.swap(name, f"next_{name}")
         done = Launched(rounds, pushed - self._pushed, rented - self._rented)
         self._pushed, self._rented = pushed, rented
         return done
@@ -223,11 +248,20 @@ class BlocksState:
         self._report.get(out=self._report_on_host)
         n_queued = int(self._control_seen[ITEMS : CHUNKS + 1].sum())
         put_off = self._least_seen[self._cut.n_blocks + PUT_OFF]
-        self.is_quiet = n_queued == 0 and bool(put_off == self._identity)
+        self.is_quiet = n_queued == 0 and bool(put_off == self._identity) and not self.entered
 
     def collect(self) -> None:
         """Set the flags of the active vertices."""
         self.active.fill(False)
         n_words = -(-(self.view.n_vertices + self._cut.n_blocks) // WORD)
-        self._kernels.launch("collect_active", n_words, self._arguments)
+        self._kernels.launch("collect_active", n_words, self.arguments)
         self.n_active = int(cupy.count_nonzero(self.active))
+
+
+def _reached(view: GatherView) -> tuple[Array, Array | None] | None:
+    """Return all columns and weights as kernels read them in host memory; None if they cannot."""
+    columns = over_host(view.out.column_indices)
+    weights = None if view.out_weights is None else over_host(view.out_weights)
+    if columns is None or (weights is None and view.out_weights is not None):
+        return None
+    return columns, weights

@@ -24,27 +24,28 @@ from rapids_trav.errors import TravError
 from rapids_trav.programs.definition import ARGUMENTS, REDUCERS, Program, n_arguments
 from rapids_trav.programs.digest import ProgramKey
 
-FILES = ("gas_rows.cu", "gas_shards.cu", "gas_state.cu", "gas_push.cu", "gas_blocks.cu")
+FILES = ("gas_rows.cu", "gas_shards.cu", "gas_state.cu", "gas_push.cu", "gas_blocks.cu", "gas_lent.cu")
 _ALL = {f"{name.upper()}_ARGUMENTS": len(arguments) for name, arguments in ARGUMENTS.items()}
 TYPES = ("int32", "int64", "float32", "float64")
 _RESULTS = {"active": "int32", "total": "float64"}  # result types of functions; the others return a value
 
 
-def _counts(file: str) -> tuple[dict[str, int], ...]:
-    """Return the settings of a file without counters, and those with counters if it has any."""
-    return ({}, {"COUNTS": 1}) if "COUNTS" in PROGRAM_TUNABLES[file] else ({},)
+def _switched(file: str) -> tuple[dict[str, int], ...]:
+    """Return the settings of a file with all that it can switch on off, and with it on."""
+    on: dict[str, int] = {name: 1 for name in ("COUNTS", "FRAMED") if name in PROGRAM_TUNABLES[file]}
+    return ({}, on) if on else ({},)
 
 
 # For `ci/compile_kernels.py`: minima of int32 without functions, and sums of float64 with all of them.
 SPECIALISATIONS: tuple[tuple[str, Defines], ...] = tuple(
-    (file, defines_of(file, vertex_bits, edge_bits, **settings, **counts))
+    (file, defines_of(file, vertex_bits, edge_bits, **settings, **switched))
     for file in FILES
     for vertex_bits, edge_bits in ((32, 32), (32, 64), (64, 64))
     for settings in (
         {"VALUE": 1, "WEIGHT": 0, "REDUCER": 0, "RESIDUAL": 0} | dict.fromkeys(_ALL, 0),
         {"VALUE": 4, "WEIGHT": 3, "REDUCER": 2, "RESIDUAL": 1, "STARTS": 1} | _ALL,
     )
-    for counts in _counts(file)
+    for switched in _switched(file)
 )
 
 

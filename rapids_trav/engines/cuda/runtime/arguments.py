@@ -300,6 +300,8 @@ BlocksArguments = struct(
     columns=POINTER,
     weights=POINTER,
     held_columns=POINTER,
+    held_starts=POINTER,
+    held_words=POINTER,
     held_weights=POINTER,
     degrees=POINTER,
     first_items=POINTER,
@@ -320,6 +322,7 @@ BlocksArguments = struct(
     control=POINTER,
     landed=POINTER,
     n_vertices=I64,
+    place_words=I64,
     most_rounds=I64,
     most_edges=I64,
     unordered_edges=I64,
@@ -327,4 +330,15 @@ BlocksArguments = struct(
     n_entered=I32,
     shift=I32,
     landed_before=U32,
+)
+
+# kernels/gas_lent.cu
+LentArguments = struct(
+    "LentArguments",
+    BlocksArguments,
+    vertices=POINTER,
+    messages=POINTER,
+    n_lent=POINTER,
+    most=I64,
+    block=I64,
 )

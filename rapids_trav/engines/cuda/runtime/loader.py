@@ -45,6 +45,7 @@ TUNABLES: dict[str, dict[str, int]] = {
     "answer.cu": {"LABEL_BITS": 64},
     "build.cu": {},
     "external.cu": {},
+    "framed.cu": {},
     "level_counts.cu": {"BINS": 1024},
     "lookup.cu": {},
     "path_rows.cu": {"LABEL_BITS": 64},
@@ -68,8 +69,10 @@ PROGRAM_TUNABLES: dict[str, dict[str, int]] = {
         "CHUNK": 2048,
         "MOST_BLOCKS": MOST_BLOCKS,
         "PRICE": 32,
+        "FRAMED": 0,
         "LITTLE": 32768,
     },
+    "gas_lent.cu": {"MOST_BLOCKS": MOST_BLOCKS},
 }
 
 

@@ -20,10 +20,11 @@ from rapids_trav.utilities import host_memory
 
 MOST_EDGES = 1 << 26  # at a time: copies of 256 MB keep the link busy
 WARP, GROUPS = 32, 32  # threads for a block, and words of its heads
+PACKED, FRAMED = "packed.cu", "framed.cu"  # the kernels of each format
 
 
-def packed_columns(adjacency: Adjacency, budget: Budget) -> PackedColumns | None:
-    """Return the packed columns of an adjacency of host arrays.
+def packed_columns(adjacency: Adjacency, budget: Budget, form: str = PACKED) -> PackedColumns | None:
+    """Return the packed or framed columns of an adjacency of host arrays.
 
     None means that they would take more than MOST_SHARE of the columns' bytes, or that there is too little
     memory: on the GPU for a part, or on the host for the result.
@@ -35,14 +36,14 @@ def packed_columns(adjacency: Adjacency, budget: Budget) -> PackedColumns | None
         return None
     with budget.hold(packing_bytes(at_once, BLOCK_EDGES, column), "edges while they are packed"):
         try:
-            return _packed(adjacency, at_once)
+            return _packed(adjacency, at_once, form)
         except MemoryError:  # the free memory of the GPU may be fragmented
             return None
 
 
-def _packed(adjacency: Adjacency, at_once: int) -> PackedColumns | None:
+def _packed(adjacency: Adjacency, at_once: int, form: str) -> PackedColumns | None:
     """Pack the columns, `at_once` blocks at a time."""
-    packer, n_edges = _Packer(adjacency, at_once), adjacency.n_edges
+    packer, n_edges = _Packer(adjacency, at_once, form), adjacency.n_edges
     n_blocks = blocks_of(0, n_edges)[1]
     starts = _pinned(n_blocks + 1, START)
     starts[0] = 0
@@ -91,10 +92,10 @@ def _pinned(n: int, dtype: np.dtype) -> np.ndarray:
 class _Packer:
     """The kernels that pack, over runs of blocks that are copied to the device."""
 
-    def __init__(self, adjacency: Adjacency, at_once: int) -> None:
-        self._adjacency = adjacency
+    def __init__(self, adjacency: Adjacency, at_once: int, form: str) -> None:
+        self._adjacency, self._form = adjacency, form
         self._offsets = at_once * BLOCK_EDGES // OFFSET_SHARE  # read at a time
-        self._kernels = load("packed.cu", 8 * adjacency.column_indices.dtype.itemsize)
+        self._kernels = load(form, 8 * adjacency.column_indices.dtype.itemsize)
 
     def measure(self, block: int, sizes: np.ndarray) -> None:
         """Write the words of each block from `block` on."""
@@ -115,8 +116,8 @@ class _Packer:
         source = np.asarray(self._adjacency.column_indices[first:last])
         columns = cupy.empty(len(source), source.dtype)
         to_device(columns, source, cupy.cuda.get_current_stream())
-        heads = self._heads(first, last, n_blocks)
-        self._kernels.launch(name, n_blocks * WARP, columns, last - first, heads, n_blocks, *out)
+        heads = (self._heads(first, last, n_blocks),) if self._form == PACKED else ()
+        self._kernels.launch(name, n_blocks * WARP, columns, last - first, *heads, n_blocks, *out)
 
     def _heads(self, first: int, last: int, n_blocks: int) -> Array:
         """Return a bit for each edge, set if a row begins there."""
