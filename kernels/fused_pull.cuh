@@ -172,11 +172,26 @@ __device__ void pull_sparse(const Graph& graph, const State& state, const Fronti
     }
 }
 
+// Writes the distances of words whose vertices had all been visited before the level: the last levels wait
+// for memory more than they use it.  Each lane holds one of the warp's words from the `first`-th on; eight
+// lanes write a word.
+__device__ __forceinline__ void write_full_words(const State& state, u32 unvisited, const Deal& deal,
+                                                 vertex_t warp, u32 first, vertex_t n_linked) {
+    const u32 full = __ballot_sync(FULL_WARP, unvisited == 0);
+#pragma unroll 4
+    for (u32 k = lane_id() / 8; k < WARP; k += 4) {
+        const i64 base = static_cast<i64>(deal.word(warp, first + k)) * 32 + 4 * (lane_id() & 7);
+        if (!(full >> k & 1) || (base | 31) >= n_linked) continue;
+        const uchar4 near = *reinterpret_cast<const uchar4*>(state.near + base);
+        *reinterpret_cast<int4*>(state.distance + base) = make_int4(near.x, near.y, near.z, near.w);
+    }
+}
+
 // Processes one level with the whole grid; `next` receives every word of the new frontier up to `n_linked`,
-// and `queue` its vertices if `listed`.
+// and `queue` its vertices if `listed`.  With `early`, the distances of words that are done are written.
 __device__ void pull_level(const Graph& graph, const State& state, const Frontier& frontier, u32* next,
                            HubItem* deferred, i32 depth, Level* level, PullShared& shared,
-                           const GridQueue& queue, bool listed, Tally& tally) {
+                           const GridQueue& queue, bool listed, bool early, Tally& tally) {
     const u32 lane = lane_id();
     u8* const list = shared.list[warp_in_block()];
     u32* const found = shared.found[warp_in_block()];
@@ -223,6 +238,7 @@ __device__ void pull_level(const Graph& graph, const State& state, const Frontie
         }
         __syncwarp();
         if (listed) queue_bits(graph, all, deal, warp, first, list, queue, tally);
+        if (early) write_full_words(state, unvisited, deal, warp, first, graph.n_linked);
     }
 }
 
