@@ -208,6 +208,36 @@ def test_dense_tiles_are_read_to_their_last_word(engine):
     assert (distance == (np.arange(n) >= n_hubs)).all()
 
 
+@pytest.mark.parametrize("alone", [0, 1, 4, 29, 32, 70])
+def test_every_distance_is_written_once_words_are_done(monkeypatch, cupy, alone):
+    """Some words are done before the last pulls, others after; `alone` vertices at the end have no edges."""
+    from rapids_trav.engines.cuda import CudaEngine
+    from rapids_trav.engines.cuda.bfs import fused
+
+    taken, pulls = fused.outputs, 0
+
+    def filled(view, options):
+        found = taken(view, options)
+        found.distance.fill(77)
+        found.predecessor.fill(77)
+        return found
+
+    monkeypatch.setattr(fused, "outputs", filled)
+    engine, rng = CudaEngine(least_pull=0), np.random.default_rng(alone)
+    for n_core, n_tails in ((6000, 3), (6000, 60), (500, 40)):
+        core = random(n_core, 60 * n_core, symmetric=True, seed=alone)
+        tails = n_core + np.arange(3 * n_tails).reshape(3, n_tails)
+        u = np.concatenate([core.u, rng.choice(n_core, n_tails, replace=False), *tails[:-1]])
+        v = np.concatenate([core.v, *tails])
+        n = n_core + 3 * n_tails + alone
+        graph = Graph(n, u, v, symmetric=True)
+        for sources in ([1], [n_core + 1], [1, n - 1]):
+            trace = searched(engine, graph, sources, trace=True)[1]
+            searched(engine, graph, sources)
+            pulls += sum(row.direction == "pull" for row in trace)
+    assert pulls >= 9
+
+
 def test_heavy_rows_of_searches_together_reach_every_neighbour(engine):
     """The directed graph has a hub with 400 of its many edges, so that the hub's level is pushed."""
     hub, chain = np.zeros(400, np.int64), np.arange(401, 30_401)
