@@ -13,9 +13,21 @@ struct Frontier {
     const u32* bitmap;
     const u32* hubs;  // copy of the first `hub_words` words, in shared memory
     vertex_t hub_words;
+#if RANKED
+    // With `words_each` not 0, each word is read from its rank, `place` bytes into the memory of that rank.
+    vertex_t words_each;
+    i64 place;
+    Shared* const* shared;
+#endif
 
     __device__ __forceinline__ bool holds(vertex_t v, [[maybe_unused]] Tally& tally) const {
         const vertex_t word = word_of(v);
+#if RANKED
+        if (words_each) {
+            const u8* const there = reinterpret_cast<const u8*>(shared[word / words_each]) + place;
+            return reinterpret_cast<const volatile u32*>(there)[word] >> (v & 31) & 1;
+        }
+#endif
 #if TRACE
         tally.hub_hits += word < hub_words;
 #endif
