@@ -48,6 +48,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     __shared__ RanksShared heard;
     const Ranks ranks(given);
     const vertex_t n_words = ranks.n_words();
+    // The queues are of own rows of the frontier only, one of each: `narrow_b` is `narrow_a`, and so on.
     vertex_t* listed_a = given.listed_a;
     vertex_t* listed_b = given.listed_b;
     bool whole_map = false;  // the bitmap has the vertices of all ranks
@@ -63,9 +64,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     u32* bitmap_a = given.bitmap_a;
     u32* bitmap_b = given.bitmap_b;
     NarrowItem* narrow_a = given.narrow_a;
-    [[maybe_unused]] NarrowItem* narrow_b = given.narrow_b;
+    NarrowItem* narrow_b = given.narrow_b;
     HubItem* hubs_a = given.hubs_a;
-    [[maybe_unused]] HubItem* hubs_b = given.hubs_b;
+    HubItem* hubs_b = given.hubs_b;
     const edge_t out_resident_begin = static_cast<edge_t>(given.out_resident_begin);
     const edge_t in_resident_begin = static_cast<edge_t>(given.in_resident_begin);
     const Graph graph {
@@ -107,14 +108,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         return FoundList{listed_b, level, leaf_degree, ranks.first(), eager};
 #else
         return GridQueue{narrow_b, hubs_b, level, leaf_degree, eager};
-#endif
-    };
-    const auto swap_queues = [&]() {
-#if RANKED
-        swap(listed_a, listed_b);
-#else
-        swap(narrow_a, narrow_b);
-        swap(hubs_a, hubs_b);
 #endif
     };
     const auto own_part = [&](u32* bitmap) {
@@ -281,7 +274,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
                 if (RANKED) deferred = shared.seen.deferred;
             }
             swap(bitmap_a, bitmap_b);
-            swap_queues();
+            swap(narrow_a, narrow_b);
+            swap(hubs_a, hubs_b);
+#if RANKED
+            swap(listed_a, listed_b);
+#endif
             // Deferred vertices that were found are only in the bitmap.
             pulling = !ending || deferred || shared.seen.edges > pull_work;
         } else if (!RANKED && now.hubs == 0 && now.narrow <= SOLO_EDGES && now.edges <= SOLO_EDGES) {
@@ -294,7 +291,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             end_level(shared, control, next, Tally(), epoch);
             now = shared.seen;
             count_solo();
-            swap_queues();
+            swap(narrow_a, narrow_b);
+            swap(hubs_a, hubs_b);
             continue;
         } else if (swell) {
             clean_map(next);
@@ -306,7 +304,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         } else {
             push_level(graph, state, narrow_a, now.narrow, hubs_a, now.hubs, depth + 1, queue, tally);
             if (!end_on_all(next, tally)) return;
-            swap_queues();
+            swap(narrow_a, narrow_b);
+            swap(hubs_a, hubs_b);
+#if RANKED
+            swap(listed_a, listed_b);
+#endif
         }
         now = shared.seen;
         depth += 1;

@@ -56,9 +56,7 @@ class _Rank:
             self.stream = cupy.cuda.Stream(non_blocking=True)
             # Memory of a pool has no handle that another process could open.
             memory = cupy.cuda.Memory(self.layout.n_bytes)
-            self.shared = cupy.ndarray(
-                (self.layout.n_bytes,), np.uint8, cupy.cuda.MemoryPointer(memory, 0)
-            )
+            self.shared = cupy.ndarray((self.layout.n_bytes,), np.uint8, cupy.cuda.MemoryPointer(memory, 0))
             self.shared[:] = 0
             self.control = cupy.zeros(fused.CONTROL_BYTES, np.uint8)
             self.meeting = cupy.zeros(MEETING_BYTES, np.uint8)
@@ -129,9 +127,9 @@ class _Launch:
                 bitmap_a=shared + rank.layout.bitmap_a,
                 bitmap_b=shared + rank.layout.bitmap_b,
                 narrow_a=narrow,
-                narrow_b=None,
+                narrow_b=narrow,
                 hubs_a=hubs,
-                hubs_b=None,
+                hubs_b=hubs,
                 control=rank.control,
                 trace_rows=self.trace,
                 n_vertices=dealing.each,
@@ -201,7 +199,8 @@ class LaunchGroup:
         self.dealing = rows[0].dealing
         if not len(rows) == len(devices) == self.dealing.n_ranks:
             raise TravError(
-                f"{self.dealing.n_ranks} ranks need rows and a device each, not {len(rows)} and {len(devices)}."
+                f"{self.dealing.n_ranks} ranks need rows and a device each, "
+                f"not {len(rows)} and {len(devices)}."
             )
         self.deadline, self.least_pull = deadline, least_pull
         self._lock = threading.Lock()

@@ -1,4 +1,4 @@
-"""Arguments of the kernel with ranks, and the memory in which they meet, as in `kernels/fused_meeting.cuh`."""
+"""Arguments of the kernel with ranks, and the memory where they meet, as in `kernels/fused_meeting.cuh`."""
 
 from __future__ import annotations
 
@@ -52,4 +52,4 @@ def shared_layout(dealing: Dealing) -> SharedLayout:
     bitmap = dealing.n_ids // 8
     listed = dealing.each * dealing.vertex_dtype.itemsize
     begins, n_bytes = aligned((SHARED_BYTES, bitmap, bitmap, listed, listed))
-    return SharedLayout(*begins, n_bytes)
+    return SharedLayout._make([*begins, n_bytes])

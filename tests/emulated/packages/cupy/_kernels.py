@@ -149,10 +149,10 @@ class Launch:
     """A launch of a kernel; call it to run the kernel."""
 
     def __init__(
-        self, name: str, call: Any, grid: tuple, block: tuple, raw: list[bytes], shared: int, cooperative: bool
+        self, name: str, call: Any, grid: tuple, block: tuple, raw: list[bytes], shared: int, together: bool
     ) -> None:
         self.name, self._call, self._grid, self._block = name, call, grid, block
-        self._shared, self._cooperative = shared, cooperative
+        self._shared, self._cooperative = shared, together
         self._places = [ctypes.create_string_buffer(one, len(one)) for one in raw]
         self._pointers = (ctypes.c_void_p * _MOST_ARGUMENTS)(*map(ctypes.addressof, self._places))
 

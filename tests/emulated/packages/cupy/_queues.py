@@ -26,7 +26,6 @@ class Joint:
         raise NotImplementedError
 
 
-
 RANDOM = random.Random()
 _RUN_SOME = 0.3  # how often a launch runs some work of a random queue
 _MOST_AT_ONCE = 4
