@@ -53,7 +53,7 @@ __device__ __forceinline__ void add_tally(const Tally& tally, Share& sum) {
 }
 
 // Adds a block's share to the grid's totals.
-__device__ __forceinline__ void add_totals(Share& sum, Level* level) {
+__device__ __forceinline__ void add_totals(const Share& sum, Level* level) {
     if (sum.vertices) atomicAdd(&level->vertices, static_cast<u64>(sum.vertices));
     if (sum.edges) atomicAdd(&level->edges, static_cast<u64>(sum.edges));
     if (sum.targets) atomicAdd(&level->targets, static_cast<u64>(sum.targets));
@@ -63,7 +63,6 @@ __device__ __forceinline__ void add_totals(Share& sum, Level* level) {
     if (sum.examined) atomicAdd(&level->examined, sum.examined);
     if (PAGED) atomicAdd(&level->from_host, sum.from_host);
 #endif
-    sum = Share{};
 }
 
 // Reads totals that other blocks have written.
@@ -91,6 +90,7 @@ __device__ __forceinline__ void end_level(BlockShared& shared, Control* control,
     __syncthreads();
     if (threadIdx.x == 0) {
         add_totals(shared.sum, level);
+        shared.sum = Share{};
         arrive_and_wait(&control->barrier, epoch);
         see_totals(shared.seen, level);
     }

@@ -186,6 +186,7 @@ __device__ __forceinline__ bool meet(BlockShared& shared, RanksShared& heard, Co
         bool last = false;
         if (lane_id() == 0) {
             add_totals(shared.sum, level);
+            shared.sum = Share{};
             __threadfence_system();
             epoch += gridDim.x;
             last = atomicAdd(&control->barrier, 1u) + 1 == epoch;

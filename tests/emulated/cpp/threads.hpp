@@ -4,7 +4,8 @@
 // until it waits for others: at a barrier of the block, or at an operation of its warp; before an atomic
 // compare-and-swap, and after a load from L2, it may let others go first, as they may change what was read.
 // The blocks of a cooperative launch, which may wait for each other, have a system thread each and take
-// turns; those of others run one after another.  So do the blocks of all launches of a search by several ranks.
+// turns; those of others run one after another.  So do the blocks of all launches of a search by several
+// ranks.
 #pragma once
 #include <cstddef>
 #include <cstdint>

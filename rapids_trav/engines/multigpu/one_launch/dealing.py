@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
+from rapids_trav.engines.multigpu.grid import Number
 from rapids_trav.errors import TravError
 
-Number = Any  # an int or an array of ints; results are of the same kind
 MOST_RANKS = 64  # as in kernels/fused_meeting.cuh
 ALIGNED = 128  # ids of a rank are a multiple of this: its part of a bitmap is read in runs of 16 bytes
 _NARROW_IDS = 2**31
