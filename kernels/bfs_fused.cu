@@ -206,8 +206,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         if (first_thread) control->taken[(turn + 1) % 3] = Level{};
 #endif
 
-        const auto [pull_work, ending, many, few, swell] =
-            choose_direction(given, swelled, now, unexplored, n_unvisited, n_words, least_pull);
+        // One thread chooses: conversions and comparisons of 64 bits take a block's warps longer than
+        // waiting.
+        if (threadIdx.x == 0) {
+            shared.direction =
+                choose_direction(given, swelled, now, unexplored, n_unvisited, n_words, least_pull);
+        }
+        __syncthreads();
+        const auto [pull_work, ending, many, few, swell] = shared.direction;
         swelled = false;
         if (!pulling && many) {
             pulling = true;

@@ -2,6 +2,10 @@
 #pragma once
 #include "fused_state.cuh"
 
+// Whether look-ups of hubs go to a copy of their words in shared memory.
+#ifndef HUB_CACHE
+#define HUB_CACHE 0
+#endif
 // Words of the frontier bitmap that each block keeps in shared memory.  With vertices in descending order of
 // degree they belong to the hubs, which most look-ups ask for (SYSTEMS V6).
 #ifndef HUB_WORDS
@@ -20,26 +24,49 @@ struct Frontier {
     Shared* const* shared;
 #endif
 
-    __device__ __forceinline__ bool holds(vertex_t v, [[maybe_unused]] Tally& tally) const {
+    // Returns a vertex's word.  There is no branch unless the hub cache is in use, so that a thread's
+    // look-ups are in flight together.
+    __device__ __forceinline__ u32 word(vertex_t v, [[maybe_unused]] Tally& tally) const {
         const vertex_t word = word_of(v);
 #if RANKED
         if (words_each) {
             const u8* const there = reinterpret_cast<const u8*>(shared[word / words_each]) + place;
-            return reinterpret_cast<const volatile u32*>(there)[word] >> (v & 31) & 1;
+            return reinterpret_cast<const volatile u32*>(there)[word];
         }
 #endif
+#if HUB_CACHE
 #if TRACE
         tally.hub_hits += word < hub_words;
 #endif
-        return (word < hub_words ? hubs[word] : bitmap[word]) >> (v & 31) & 1;
+        if (word < hub_words) return hubs[word];
+#endif
+        return bitmap[word];
     }
 };
 
+// Returns which of N vertices, some of which may be NONE, are in the frontier.
+template <i32 N>
+__device__ __forceinline__ void look_up(const Frontier& frontier, const vertex_t (&v)[N], bool (&hit)[N],
+                                        Tally& tally) {
+    u32 word[N];
+#pragma unroll
+    for (i32 k = 0; k < N; ++k) {
+#if HUB_CACHE
+        word[k] = v[k] == NONE ? 0 : frontier.word(v[k], tally);
+#else
+        word[k] = frontier.word(max(v[k], static_cast<vertex_t>(0)), tally);
+#endif
+    }
+#pragma unroll
+    for (i32 k = 0; k < N; ++k) hit[k] = v[k] != NONE && word[k] >> (v[k] & 31) & 1;
+}
+
 // Fills the copy of the frontier in shared memory; the whole block calls it.
 __device__ __forceinline__ void copy_hubs(const Frontier& frontier, u32* hubs) {
-    if (frontier.hub_words == 0) return;
+#if HUB_CACHE
     for (vertex_t i = threadIdx.x; i < frontier.hub_words; i += BLOCK_SIZE) hubs[i] = frontier.bitmap[i];
     __syncthreads();
+#endif
 }
 
 // The first neighbours are in an array of their own: they settle most vertices without a read of the rows. A
@@ -61,10 +88,12 @@ __device__ __forceinline__ vertex_t warp_search(const Graph& graph, const Fronti
             from[k] = edge < end ? graph.in.neighbor(edge, tally) : NONE;
             if (TRACE && edge < end) tally.examined += 1;
         }
+        bool found[UNROLL];
+        look_up(frontier, from, found, tally);
         vertex_t hit = NONE;
 #pragma unroll
         for (i32 k = UNROLL - 1; k >= 0; --k) {
-            if (from[k] != NONE && frontier.holds(from[k], tally)) hit = from[k];
+            if (found[k]) hit = from[k];
         }
         const u32 lanes = __ballot_sync(FULL_WARP, hit != NONE);
         if (lanes) return __shfl_sync(FULL_WARP, hit, __ffs(lanes) - 1);

@@ -44,24 +44,25 @@ __device__ __forceinline__ u64 find_hub(const HubItem* hubs, u64 size, u64 chunk
 // both ends may be past the end of the row.  The first `n_busy` warps have other work, so they get chunks
 // last.
 template <u32 CHUNK, class Visit>
-__device__ __forceinline__ void for_hub_chunks(const HubItem* hubs, u64 packed, u64 n_busy, Visit visit) {
+__device__ __forceinline__ void for_hub_chunks(const HubItem* hubs, u64 packed, count_t n_busy, Visit visit) {
     const u64 size = n_hubs(packed);
-    u64 chunks = n_chunks(packed);
-    if (chunks == 0) return;
+    if (n_chunks(packed) == 0) return;
     static_assert(CHUNK % BATCH == 0);
     constexpr u32 PIECES = CHUNK / BATCH;
-    u64 warp = grid_warp();
-    const u64 n_warps = grid_warps();
+    count_t warp = static_cast<count_t>(grid_warp());
+    const count_t n_warps = static_cast<count_t>(grid_warps());
     warp = warp < n_busy ? warp + n_warps - n_busy : warp - n_busy;
     // Distributes pieces so small that a warp can have the loads of all their edges in flight at once.
-    chunks *= PIECES;
-    const u64 share = (chunks + n_warps - 1) / n_warps;
-    u64 chunk = warp * share;
-    const u64 end = min(chunk + share, chunks);
+    const count_t chunks = static_cast<count_t>(n_chunks(packed)) * PIECES;
+    const count_t share = (chunks + n_warps - 1) / n_warps;
+    count_t chunk = warp * share;
+    const count_t end = min(chunk + share, chunks);
     if (chunk >= end) return;
     for (u64 hub = find_hub(hubs, size, chunk / PIECES); chunk < end; ++hub) {
-        const u64 first = hubs[hub].first_chunk * PIECES;
-        const u64 stop = min(hub + 1 < size ? hubs[hub + 1].first_chunk * PIECES : chunks, end);
+        const count_t first = static_cast<count_t>(hubs[hub].first_chunk) * PIECES;
+        const count_t next =
+            hub + 1 < size ? static_cast<count_t>(hubs[hub + 1].first_chunk) * PIECES : chunks;
+        const count_t stop = min(next, end);
         visit(hubs[hub].vertex, static_cast<edge_t>((chunk - first) * BATCH),
               static_cast<edge_t>((stop - first) * BATCH));
         chunk = stop;

@@ -1,9 +1,10 @@
 // The end of a level of the fused search: its totals over the grid, and the barrier.
 #pragma once
-#include "fused_state.cuh"
+#include "fused_direction.cuh"
 #include "grid_barrier.cuh"
 
 struct BlockShared {
+    Direction direction;
     Share sum;   // this block's share, on its way to the grid's
     Level seen;  // the grid's totals, as read after the barrier
 };

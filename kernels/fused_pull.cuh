@@ -27,6 +27,23 @@ struct PullShared {
     u32 hubs[HUB_WORDS];
 };
 
+// Records from where a vertex was reached.  What else there is to record follows for a whole word.
+__device__ __forceinline__ void settle(const State& state, vertex_t v, vertex_t from, i32 depth) {
+    state.near[v] = static_cast<u8>(min(depth, FAR));
+#if PREDECESSORS
+    state.predecessor[v] = from;
+#endif
+}
+
+// Records the vertices of a word that were reached.
+__device__ __forceinline__ void settle_word(const State& state, vertex_t word, u32 found, i32 depth,
+                                            Tally& tally) {
+    tally.vertices += __popc(found);
+    if (state.targets) tally.targets += __popc(found & state.targets[word]);
+    if (depth < FAR) return;
+    for (u32 bits = found; bits; bits &= bits - 1) state.distance[word * 32 + __ffs(bits) - 1] = depth;
+}
+
 // Searches the rows of a warp's vertices: each lane has an unvisited vertex whose first neighbour is not in
 // the frontier (or NONE).  Returns whether the lane's vertex was reached.
 __device__ bool pull_vertices(const Graph& graph, const State& state, const Frontier& frontier, vertex_t v,
@@ -42,13 +59,15 @@ __device__ bool pull_vertices(const Graph& graph, const State& state, const Fron
     constexpr i32 AT_ONCE = 4;
     for (i32 probe = 0; probe < PROBES && from == NONE && begin < end; probe += AT_ONCE) {
         vertex_t u[AT_ONCE];
+        bool hit[AT_ONCE];
 #pragma unroll
         for (i32 k = 0; k < AT_ONCE; ++k) {
             u[k] = begin + k < end ? graph.in.neighbor(begin + k, tally) : NONE;
         }
+        look_up(frontier, u, hit, tally);
 #pragma unroll
         for (i32 k = AT_ONCE - 1; k >= 0; --k) {
-            if (u[k] != NONE && frontier.holds(u[k], tally)) from = u[k];
+            if (hit[k]) from = u[k];
         }
         if (TRACE) tally.examined += min(static_cast<edge_t>(AT_ONCE), end - begin);
         begin += AT_ONCE;
@@ -56,7 +75,7 @@ __device__ bool pull_vertices(const Graph& graph, const State& state, const Fron
     const bool put_off = from == NONE && begin < end;
     const u32 chunks = put_off ? static_cast<u32>((end - graph.in.offsets[v] - 1) / DEFER_CHUNK + 1) : 0;
     append_hubs(deferred, &level->deferred, put_off, v, chunks);
-    if (from != NONE) reach(state, v, from, depth, tally);
+    if (from != NONE) settle(state, v, from, depth);
     return from != NONE;
 }
 
@@ -68,23 +87,23 @@ __device__ __forceinline__ void pull_first(const Graph& graph, const State& stat
                                            const Tile& tile, const u32 (&local)[N], const bool (&waiting)[N],
                                            i32 depth, bool (&hit)[N], u8* list, u32& left, Tally& tally) {
     vertex_t entry[N];
+    vertex_t from[N];
 #pragma unroll
     for (i32 k = 0; k < N; ++k) {  // read once a level: should not evict the frontier from the cache
         entry[k] = waiting[k] ? __ldcs(graph.first_neighbors + tile.vertex(local[k])) : NONE;
+        from[k] = neighbor_in(entry[k]);
     }
+    look_up(frontier, from, hit, tally);
 #pragma unroll
     for (i32 k = 0; k < N; ++k) {
-        const vertex_t from = neighbor_in(entry[k]);
-        hit[k] = from != NONE && frontier.holds(from, tally);
-        if (TRACE && from != NONE) tally.examined += 1;
+        if (TRACE && from[k] != NONE) tally.examined += 1;
 #if TRACE
         tally.looked += waiting[k];
 #endif
     }
 #pragma unroll
     for (i32 k = 0; k < N; ++k) {
-        const vertex_t v = tile.vertex(local[k]);
-        if (hit[k]) reach(state, v, neighbor_in(entry[k]), depth, tally);
+        if (hit[k]) settle(state, tile.vertex(local[k]), from[k], depth);
         const bool more = !hit[k] && entry[k] >= 0;
         const u32 lanes = __ballot_sync(FULL_WARP, more);
         if (more) list[left + __popc(lanes & lanes_below())] = static_cast<u8>(local[k]);
@@ -173,7 +192,7 @@ __device__ void pull_level(const Graph& graph, const State& state, const Frontie
         const u32 busy = __ballot_sync(FULL_WARP, unvisited);
         for (u32 first_lane = 0; first_lane < WARP; first_lane += TILE_WORDS) {
             if (!(busy >> first_lane & ((1u << TILE_WORDS) - 1))) continue;
-            const Tile tile{deal, warp, first + first_lane};
+            const Tile tile(deal, warp, first + first_lane);
             u32* const found_here = found + first_lane;
             u32 left = 0;
             const u32 here = lane / TILE_WORDS == first_lane / TILE_WORDS ? __popc(unvisited) : 0;
@@ -198,7 +217,10 @@ __device__ void pull_level(const Graph& graph, const State& state, const Frontie
         const u32 all = found_dense | found[lane];
         if (word < n_words) {
             next[word] = all;
-            if (all) state.visited[word] = ~unvisited | all;
+            if (all) {
+                state.visited[word] = ~unvisited | all;
+                settle_word(state, word, all, depth, tally);
+            }
         }
         __syncwarp();
         if (listed) queue_bits(graph, all, deal, warp, first, list, queue, tally);

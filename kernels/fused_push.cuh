@@ -238,14 +238,13 @@ __device__ void push_level(const Graph& graph, const State& state, const NarrowI
                            const HubItem* hubs, u64 packed_hubs, i32 depth, const Queue& queue,
                            Tally& tally) {
     const u32 lane = lane_id();
-    const u64 n_warps = grid_warps();
+    const count_t n_warps = static_cast<count_t>(grid_warps());
     // A short queue is cut into smaller pieces, so that a warp has all edges of its piece in flight at once.
     const bool cut = n_narrow * CUTS <= n_warps;
-    const u64 n_items = cut ? n_narrow * CUTS : n_narrow;
-    const u32 tile = n_items <= n_warps
-                         ? 1
-                         : static_cast<u32>(min(static_cast<u64>(WARP), (n_items + n_warps - 1) / n_warps));
-    for (u64 base = grid_warp() * tile; base < n_items; base += n_warps * tile) {
+    const count_t n_items = static_cast<count_t>(cut ? n_narrow * CUTS : n_narrow);
+    const bool single = n_items <= n_warps;
+    const count_t tile = single ? 1 : min(static_cast<count_t>(WARP), (n_items + n_warps - 1) / n_warps);
+    for (count_t base = static_cast<count_t>(grid_warp()) * tile; base < n_items; base += n_warps * tile) {
         NarrowItem item{0, NONE, 0};
         if (lane < tile && base + lane < n_items) item = narrow[cut ? base / CUTS : base + lane];
         if (cut) {
@@ -255,7 +254,7 @@ __device__ void push_level(const Graph& graph, const State& state, const NarrowI
         }
         push_tile(graph, state, item.vertex, item.begin, item.degree, depth, queue, tally);
     }
-    const u64 n_busy = min((n_items + tile - 1) / tile, n_warps);
+    const count_t n_busy = single ? n_items : min((n_items + tile - 1) / tile, n_warps);
     for_hub_chunks<HUB_DEGREE>(hubs, packed_hubs, n_busy, [&](vertex_t v, edge_t first, edge_t last) {
         const edge_t row = graph.out.offsets[v];
         const edge_t degree = graph.out.offsets[v + 1] - row;

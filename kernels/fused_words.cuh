@@ -4,6 +4,7 @@
 #include "fused_push.cuh"
 
 constexpr i32 TILE_WORDS = 8;
+constexpr i32 RUN_SHIFT = 3;
 
 // Distribution of the words of the bitmap over the warps: in runs of 2^shift neighbouring words, every
 // n_warps-th run to the same warp.  Work is uneven along the bitmap (with vertices in order of degree all
@@ -19,20 +20,23 @@ struct Deal {
     }
 };
 
-// TILE_WORDS of a warp's words, from the `first`-th on.
+// TILE_WORDS of a warp's words, which are equally far from each other.
 struct Tile {
-    Deal deal;
-    vertex_t warp;
-    u32 first;
+    vertex_t first;   // vertex of the first word's first bit
+    vertex_t stride;  // vertices from a word to the next
+
+    __device__ __forceinline__ Tile(const Deal& deal, vertex_t warp, u32 k)
+        : first(deal.word(warp, k) * 32), stride(deal.shift == 0 ? deal.n_warps * 32 : 32) {}
 
     __device__ __forceinline__ vertex_t vertex(u32 local) const {
-        return deal.word(warp, first + local / 32) * 32 + static_cast<vertex_t>(local & 31);
+        return first + static_cast<vertex_t>(local / 32) * stride + static_cast<vertex_t>(local & 31);
     }
 };
+static_assert(TILE_WORDS == 1 << RUN_SHIFT, "a tile is a run of words, or of single words");
 
 __device__ __forceinline__ Deal deal_words(vertex_t n_words) {
     const vertex_t n_warps = static_cast<vertex_t>(gridDim.x) * WARPS;
-    return Deal{n_warps, n_words / n_warps < 16 ? 0 : 3};
+    return Deal{n_warps, n_words / n_warps < 16 ? 0 : RUN_SHIFT};
 }
 
 __device__ __forceinline__ vertex_t dealt_warp() {
@@ -62,7 +66,7 @@ __device__ void queue_bits(const Graph& graph, u32 bits, const Deal& deal, verte
     const u32 busy = __ballot_sync(FULL_WARP, bits);
     for (u32 first_lane = 0; first_lane < WARP; first_lane += TILE_WORDS) {
         if (!(busy >> first_lane & ((1u << TILE_WORDS) - 1))) continue;
-        const Tile tile{deal, warp, first + first_lane};
+        const Tile tile(deal, warp, first + first_lane);
         const u32 size = list_bits(bits, first_lane, list);
         for (u32 at = lane_id(); at - lane_id() < size; at += WARP) {
             const bool fresh[1] = {at < size};

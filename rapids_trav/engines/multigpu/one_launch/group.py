@@ -36,7 +36,7 @@ from rapids_trav.errors import TravError
 from rapids_trav.memory.model.search import TRACE_COLUMNS, trace_levels
 
 BLOCK_SIZE = 512  # larger blocks leave a thread too few registers for what ranks add
-TUNED = {**fused.TUNED, "BLOCK_SIZE": BLOCK_SIZE, "PAGED": 0, "RANKED": 1}
+TUNED = {**fused.TUNED, "BLOCK_SIZE": BLOCK_SIZE, "PAGED": 0, "HUB_CACHE": 0, "RANKED": 1}
 
 SPECIALISATIONS: tuple[tuple[str, Defines], ...] = tuple(
     (fused.FILE, defines_of(fused.FILE, vertex, edge, PREDECESSORS=parents, TRACE=trace, **TUNED))
