@@ -34,6 +34,7 @@ from rapids_trav.engines.cuda.bfs import fused
 from rapids_trav.engines.cuda.programs import link
 from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.multigpu import local_cuda
+from rapids_trav.engines.multigpu.one_launch import group as one_launch
 from rapids_trav.graph500 import cuda as graph500
 
 ARCHITECTURES = (75, 80, 86, 89, 90, 100, 120)
@@ -45,6 +46,7 @@ SPECIALISATIONS = (
     *graph500.SPECIALISATIONS,
     *link.SPECIALISATIONS,
     *local_cuda.SPECIALISATIONS,
+    *one_launch.SPECIALISATIONS,
 )
 _INFORMATION = re.compile(r"^ptxas info|bytes stack frame|^\s*$")
 _REGISTERS = re.compile(r"Used (\d+) registers")

@@ -9,6 +9,10 @@
 // The totals of a level are written only between its barrier and the next, so that all blocks make the same
 // decisions from them.
 //
+// With RANKED the launch is one of several, one on each rank of a graph, which meet inside the kernel
+// (fused_meeting.cuh).  Before a step each rank then takes the frontier from the others: the lists of what
+// they found into its queues or its bitmap, or their parts of the bitmap.
+//
 // Reference: S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search, SC 2012;
 // D. Merrill, M. Garland, A. Grimshaw, Scalable GPU Graph Traversal, PPoPP 2012; W. Hwu, D. Kirk, I. El Hajj,
 // Programming Massively Parallel Processors, 4th edition, chapter 15 (single-launch levels, binning by
@@ -16,55 +20,17 @@
 //
 // Must agree with: bfs_push.cu.
 #include "fused_direction.cuh"
+#include "fused_ends.cuh"
 #include "fused_pull.cuh"
 #include "fused_solo.cuh"
+#if RANKED
+#include "fused_exchange.cuh"
+#endif
 
 // With at most this many edges in a frontier, claims are made without a read of `visited` first.
 #ifndef EAGER_EDGES
 #define EAGER_EDGES (1 << 16)
 #endif
-
-// Clears the bits of visited vertices and of the frontier.  Bits past the last vertex count as visited.
-__device__ void clear(u32* visited, u32* bitmap, vertex_t n_vertices) {
-    const vertex_t n_words = bitmap_words(n_vertices);
-    for (i64 i = global_thread(); i < n_words; i += global_threads()) {
-        const bool ragged = i + 1 == n_words && (n_vertices & 31);
-        visited[i] = ragged ? ~0u << (n_vertices & 31) : 0;
-        bitmap[i] = 0;
-    }
-}
-
-// Writes out the distances and marks unreached vertices; a thread takes four vertices, eight threads a word.
-// The words of linked vertices whose distances are all up to `written` have been written: see
-// write_full_words().
-__device__ void finish(const State& state, vertex_t n_vertices, vertex_t n_linked, i32 written) {
-    for (i64 first = 4 * (global_thread() - lane_id()); first < n_vertices; first += 4 * global_threads()) {
-        const i64 base = first + 4 * lane_id();
-        const bool inside = base < n_vertices;
-        const u32 reached = inside ? state.visited[base >> 5] >> (base & 31) & 15 : 0;
-        const uchar4 near = inside ? *reinterpret_cast<const uchar4*>(state.near + base) : uchar4{};
-        const i32 distance[4] = {near.x, near.y, near.z, near.w};
-        const i32 farthest = max(max(distance[0], distance[1]), max(distance[2], distance[3]));
-        const bool done = reached == 15 && farthest <= written && (base | 31) < n_linked;
-        const u32 lanes = __ballot_sync(FULL_WARP, done);
-        if ((lanes >> (lane_id() & ~7u) & 255) == 255) continue;
-        if (reached == 15 && farthest != FAR && base + 4 <= n_vertices) {
-            *reinterpret_cast<int4*>(state.distance + base) =
-                make_int4(distance[0], distance[1], distance[2], distance[3]);
-            continue;
-        }
-        for (i32 k = 0; k < 4 && base + k < n_vertices; ++k) {
-            if (!(reached >> k & 1)) {
-                state.distance[base + k] = UNREACHED;
-#if PREDECESSORS
-                state.predecessor[base + k] = NONE;
-#endif
-            } else if (distance[k] < FAR) {
-                state.distance[base + k] = distance[k];
-            }
-        }
-    }
-}
 
 extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     bfs_fused(const __grid_constant__ Arguments given) {
@@ -78,7 +44,17 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     const vertex_t leaf_degree = given.leaf_degree;
     const i32 depth_limit = given.depth_limit;
     const u64 n_targets = given.n_targets;
+#if RANKED
+    __shared__ RanksShared heard;
+    const Ranks ranks(given);
+    const vertex_t n_words = ranks.n_words();
+    // The queues are of own rows of the frontier only, one of each: `narrow_b` is `narrow_a`, and so on.
+    vertex_t* listed_a = given.listed_a;
+    vertex_t* listed_b = given.listed_b;
+    bool whole_map = false;  // the bitmap has the vertices of all ranks
+#else
     const vertex_t n_words = bitmap_words(n_linked);
+#endif
     // Claims of one word are serialised, so useless ones should be avoided when there are many.
     const u64 eager_edges = min(static_cast<u64>(EAGER_EDGES), 8 * static_cast<u64>(n_words));
     // A push step follows this many edges at once, whereas in a pull step a vertex reads one after another.
@@ -97,7 +73,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
                       {given.in_offsets, given.in_indices, given.in_resident, in_resident_begin},
                       given.first_neighbors,
                       n_linked,
-                      leaf_degree};
+                      leaf_degree,
+#if RANKED
+                      given.own_offsets
+#endif
+    };
     const State state{given.distance, given.near, given.predecessor, visited, given.targets, control};
     const Trace trace{given.trace_rows, given.trace_capacity};
     const bool first_thread = global_thread() == 0;
@@ -106,20 +86,60 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     if (first_thread) {
         for (Level& level : control->level) level = Level{};
         for (Level& level : control->queued) level = Level{};
+#if RANKED
+        for (Level& level : control->taken) level = Level{};
+#endif
     }
     clear(visited, bitmap_a, given.n_vertices);
+#if RANKED
+    for (i64 i = ranks.words_each() + global_thread(); i < n_words; i += global_threads()) bitmap_a[i] = 0;
+#endif
     end_level(shared, control, &control->level[2], Tally(), epoch);
+
+    // What differs with several ranks: where the vertices found go, and with whom a level ends.
+    const auto current_queue = [&](Level* level, vertex_t leaf) {
+#if RANKED
+        return FoundList{listed_a, level, leaf, ranks.first(), false};
+#else
+        return GridQueue{narrow_a, hubs_a, level, leaf, false};
+#endif
+    };
+    const auto next_queue = [&](Level* level, bool eager) {
+#if RANKED
+        return FoundList{listed_b, level, leaf_degree, ranks.first(), eager};
+#else
+        return GridQueue{narrow_b, hubs_b, level, leaf_degree, eager};
+#endif
+    };
+    const auto own_part = [&](u32* bitmap) {
+#if RANKED
+        return ranks.own_part(bitmap);
+#else
+        return bitmap;
+#endif
+    };
+    const auto end_on_all = [&](Level* level, const Tally& tally) {
+#if RANKED
+        return meet(shared, heard, control, level, tally, epoch, ranks);
+#else
+        end_level(shared, control, level, tally, epoch);
+        return true;
+#endif
+    };
 
     // `narrow_a` and `hubs_a`, or `bitmap_a`, hold the current frontier, `now` the totals of its level, and
     // `depth` its distance.
-    GridQueue queue{narrow_a, hubs_a, &control->level[0], 0, false};
+    auto queue = current_queue(&control->level[0], 0);
     Tally tally;
-    const bool few_sources = n_sources <= SOLO_EDGES;
+    const bool few_sources = !RANKED && n_sources <= SOLO_EDGES;
     if (!few_sources) {
         for (i64 base = global_thread() - lane_id(); base < n_sources; base += global_threads()) {
             const i64 at = base + lane_id();
             const vertex_t from[1] = {NONE};
-            const vertex_t to[1] = {at < n_sources ? given.sources[at] : NONE};
+            vertex_t to[1] = {at < n_sources ? given.sources[at] : NONE};
+#if RANKED
+            to[0] = ranks.own(to[0]);
+#endif
             push_edges(graph, state, from, to, 0, queue, tally);
         }
     } else if (blockIdx.x == 0) {
@@ -127,13 +147,18 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         const SoloStart start{given.sources, nullptr, size, 0, 0, depth_limit, n_targets};
         search_alone(graph, state, scratch.solo, start, queue, shared.sum, control->solo, trace);
     }
-    end_level(shared, control, &control->level[0], tally, epoch);
+    if (!end_on_all(&control->level[0], tally)) return;
     if (TRACE && !few_sources && first_thread) trace_level(trace, 0, PUSHED, 0, Level{});
     Level now = shared.seen;
     // `n_unvisited` counts linked vertices, less isolated sources: until the end, it only guides the choice
     // of directions; then the isolated vertices are added.
+#if RANKED
+    u64 unexplored = given.total_edges;
+    u64 n_unvisited = given.total_linked;
+#else
     u64 unexplored = static_cast<u64>(given.out_offsets[n_linked]);
     u64 n_unvisited = static_cast<u64>(n_linked);
+#endif
     u64 targets_found = 0;
     i32 depth = 0;
     const auto count_level = [&](const Level& level) {
@@ -177,6 +202,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         if (pulling ? now.vertices == 0 : now.narrow + now.hubs == 0) break;
         Level* const next = &control->level[turn % 3];
         if (first_thread) control->level[(turn + 1) % 3] = control->queued[(turn + 1) % 3] = Level{};
+#if RANKED
+        Level* const taken = &control->taken[turn % 3];
+        if (first_thread) control->taken[(turn + 1) % 3] = Level{};
+#endif
 
         // One thread chooses: conversions and comparisons of 64 bits take a block's warps longer than
         // waiting.
@@ -190,7 +219,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         if (!pulling && many) {
             pulling = true;
             clean_map(next);
+#if RANKED
+            lists_to_bitmap(ranks, heard, listed_a, bitmap_a);
+            whole_map = true;
+#else
             queue_to_bitmap(narrow_a, now.narrow, hubs_a, n_hubs(now.hubs), bitmap_a);
+#endif
             end_level(shared, control, next, Tally(), epoch);
         } else if (pulling && few) {
             // Queues these vertices and counts their edges.  The totals of the level that found them must not
@@ -198,9 +232,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             Level* const queued = &control->queued[turn % 3];
             const u64 n_found = now.vertices;
             Tally degrees;
-            bitmap_to_queue(graph, bitmap_a, GridQueue{narrow_a, hubs_a, queued, leaf_degree, false},
+            bitmap_to_queue(graph, own_part(bitmap_a), current_queue(queued, leaf_degree),
                             scratch.pull.list[warp_in_block()], degrees);
-            end_level(shared, control, queued, degrees, epoch);
+            if (!end_on_all(queued, degrees)) return;
             now = shared.seen;
             now.vertices = n_found;
             unexplored -= now.edges;
@@ -210,30 +244,54 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         }
 
         const u64 frontier = now.vertices;
-        queue = GridQueue{narrow_b, hubs_b, next, leaf_degree, now.edges <= eager_edges};
+        queue = next_queue(next, now.edges <= eager_edges);
         tally = Tally();
         const bool pulled = pulling;
+        Exchange exchange = NO_EXCHANGE;
+#if RANKED
+        if (!pulling) {
+            lists_to_queue(graph, ranks, heard, listed_a, GridQueue{narrow_a, hubs_a, taken, 0, false});
+            exchange = LISTS;
+        } else {
+            exchange = whole_map ? LISTS : choose_exchange(ranks, n_unvisited);
+            if (exchange == COPIES) copy_parts(ranks, bitmap_a);
+        }
+        if (exchange == COPIES || !pulling) end_level(shared, control, taken, Tally(), epoch);
+        if (!pulling) {
+            now.narrow = shared.seen.narrow;
+            now.hubs = shared.seen.hubs;
+        }
+        whole_map = false;
+#endif
         if (pulling) {
             map_clean = false;
+#if RANKED
+            const Frontier members = ranks.frontier(bitmap_a, exchange == LOOK_UPS);
+#else
             const Frontier members{bitmap_a, scratch.pull.hubs, min(given.hub_words, n_words)};
+#endif
             copy_hubs(members, scratch.pull.hubs);
             const bool early = ending && written < 0 && depth < FAR;
-            pull_level(graph, state, members, bitmap_b, hubs_a, depth + 1, next, scratch.pull, queue, ending,
-                       early, tally);
+            pull_level(graph, state, members, own_part(bitmap_b), hubs_a, depth + 1, next, scratch.pull,
+                       queue, ending, early, tally);
             if (early) written = depth;
             end_level(shared, control, next, tally, epoch);
-            const u64 deferred = shared.seen.deferred;
-            if (deferred) {
+            u64 deferred = shared.seen.deferred;
+            if (RANKED || deferred) {
                 Tally late;
-                pull_deferred(graph, state, members, bitmap_b, hubs_a, deferred, depth + 1, late);
-                end_level(shared, control, next, late, epoch);
+                pull_deferred(graph, state, members, own_part(bitmap_b), hubs_a, deferred, depth + 1, late);
+                if (!end_on_all(next, late)) return;
+                if (RANKED) deferred = shared.seen.deferred;
             }
             swap(bitmap_a, bitmap_b);
             swap(narrow_a, narrow_b);
             swap(hubs_a, hubs_b);
+#if RANKED
+            swap(listed_a, listed_b);
+#endif
             // Deferred vertices that were found are only in the bitmap.
             pulling = !ending || deferred || shared.seen.edges > pull_work;
-        } else if (now.hubs == 0 && now.narrow <= SOLO_EDGES && now.edges <= SOLO_EDGES) {
+        } else if (!RANKED && now.hubs == 0 && now.narrow <= SOLO_EDGES && now.edges <= SOLO_EDGES) {
             if (blockIdx.x == 0) {
                 const u64 wanted = n_targets ? n_targets - targets_found : 0;
                 const u32 size = static_cast<u32>(now.narrow);
@@ -249,25 +307,33 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         } else if (swell) {
             clean_map(next);
             push_level(graph, state, narrow_a, now.narrow, hubs_a, now.hubs, depth + 1,
-                       FrontierMap{bitmap_a, queue.eager}, tally);
-            end_level(shared, control, next, tally, epoch);
+                       FrontierMap{own_part(bitmap_a), queue.eager}, tally);
+            if (!end_on_all(next, tally)) return;
             pulling = swelled = true;
             map_clean = false;
         } else {
             push_level(graph, state, narrow_a, now.narrow, hubs_a, now.hubs, depth + 1, queue, tally);
-            end_level(shared, control, next, tally, epoch);
+            if (!end_on_all(next, tally)) return;
             swap(narrow_a, narrow_b);
             swap(hubs_a, hubs_b);
+#if RANKED
+            swap(listed_a, listed_b);
+#endif
         }
         now = shared.seen;
         depth += 1;
         count_level(now);
-        if (TRACE && first_thread) trace_level(trace, depth, pulled ? PULLED : PUSHED, frontier, now);
+        if (TRACE && first_thread)
+            trace_level(trace, depth, pulled ? PULLED : PUSHED, frontier, now, exchange);
     }
     finish(state, given.n_vertices, n_linked, written);
     if (first_thread) {
         control->epoch = epoch;
+#if RANKED
+        *given.n_unreached = n_unvisited + given.total_vertices - given.total_linked;
+#else
         *given.n_unreached = n_unvisited + static_cast<u64>(given.n_vertices - n_linked);
+#endif
     }
     if (TRACE && first_thread) trace.rows[0].frontier = depth;
 }

@@ -17,11 +17,23 @@ struct Frontier {
     const u32* bitmap;
     const u32* hubs;  // copy of the first `hub_words` words, in shared memory
     vertex_t hub_words;
+#if RANKED
+    // With `words_each` not 0, each word is read from its rank, `place` bytes into the memory of that rank.
+    vertex_t words_each;
+    i64 place;
+    Shared* const* shared;
+#endif
 
     // Returns a vertex's word.  There is no branch unless the hub cache is in use, so that a thread's
     // look-ups are in flight together.
     __device__ __forceinline__ u32 word(vertex_t v, [[maybe_unused]] Tally& tally) const {
         const vertex_t word = word_of(v);
+#if RANKED
+        if (words_each) {
+            const u8* const there = reinterpret_cast<const u8*>(shared[word / words_each]) + place;
+            return reinterpret_cast<const volatile u32*>(there)[word];
+        }
+#endif
 #if HUB_CACHE
 #if TRACE
         tally.hub_hits += word < hub_words;

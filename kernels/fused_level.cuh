@@ -53,6 +53,35 @@ __device__ __forceinline__ void add_tally(const Tally& tally, Share& sum) {
 #endif
 }
 
+// Adds a block's share to the grid's totals.
+__device__ __forceinline__ void add_totals(const Share& sum, Level* level) {
+    if (sum.vertices) atomicAdd(&level->vertices, static_cast<u64>(sum.vertices));
+    if (sum.edges) atomicAdd(&level->edges, static_cast<u64>(sum.edges));
+    if (sum.targets) atomicAdd(&level->targets, static_cast<u64>(sum.targets));
+#if TRACE
+    if (sum.hub_hits) atomicAdd(&level->hub_hits, sum.hub_hits);
+    if (sum.looked) atomicAdd(&level->looked, sum.looked);
+    if (sum.examined) atomicAdd(&level->examined, sum.examined);
+    if (PAGED) atomicAdd(&level->from_host, sum.from_host);
+#endif
+}
+
+// Reads totals that other blocks have written.
+__device__ __forceinline__ void see_totals(Level& seen, const Level* level) {
+    seen.narrow = __ldcg(&level->narrow);
+    seen.hubs = __ldcg(&level->hubs);
+    seen.vertices = __ldcg(&level->vertices);
+    seen.edges = __ldcg(&level->edges);
+    seen.targets = __ldcg(&level->targets);
+    seen.deferred = __ldcg(&level->deferred);
+#if TRACE
+    seen.hub_hits = __ldcg(&level->hub_hits);
+    seen.looked = __ldcg(&level->looked);
+    seen.examined = __ldcg(&level->examined);
+    seen.from_host = PAGED ? __ldcg(&level->from_host) : 0;
+#endif
+}
+
 // Ends a level (or a part of one): every block then sees all writes of the other blocks and the level's
 // totals.  The thread that waits for the grid also reads the totals, which saves a third barrier of the
 // block.
@@ -61,30 +90,10 @@ __device__ __forceinline__ void end_level(BlockShared& shared, Control* control,
     add_tally(tally, shared.sum);
     __syncthreads();
     if (threadIdx.x == 0) {
-        Share& sum = shared.sum;
-        if (sum.vertices) atomicAdd(&level->vertices, static_cast<u64>(sum.vertices));
-        if (sum.edges) atomicAdd(&level->edges, static_cast<u64>(sum.edges));
-        if (sum.targets) atomicAdd(&level->targets, static_cast<u64>(sum.targets));
-#if TRACE
-        if (sum.hub_hits) atomicAdd(&level->hub_hits, sum.hub_hits);
-        if (sum.looked) atomicAdd(&level->looked, sum.looked);
-        if (sum.examined) atomicAdd(&level->examined, sum.examined);
-        if (PAGED) atomicAdd(&level->from_host, sum.from_host);
-#endif
-        sum = Share{};
+        add_totals(shared.sum, level);
+        shared.sum = Share{};
         arrive_and_wait(&control->barrier, epoch);
-        shared.seen.narrow = __ldcg(&level->narrow);
-        shared.seen.hubs = __ldcg(&level->hubs);
-        shared.seen.vertices = __ldcg(&level->vertices);
-        shared.seen.edges = __ldcg(&level->edges);
-        shared.seen.targets = __ldcg(&level->targets);
-        shared.seen.deferred = __ldcg(&level->deferred);
-#if TRACE
-        shared.seen.hub_hits = __ldcg(&level->hub_hits);
-        shared.seen.looked = __ldcg(&level->looked);
-        shared.seen.examined = __ldcg(&level->examined);
-        shared.seen.from_host = PAGED ? __ldcg(&level->from_host) : 0;
-#endif
+        see_totals(shared.seen, level);
     }
     __syncthreads();
 }

@@ -224,9 +224,10 @@ __device__ __forceinline__ void write_full_words(const State& state, u32 unvisit
 
 // Processes one level with the whole grid; `next` receives every word of the new frontier up to `n_linked`,
 // and `queue` its vertices if `listed`.  With `early`, the distances of words that are done are written.
+template <class Queue>
 __device__ void pull_level(const Graph& graph, const State& state, const Frontier& frontier, u32* next,
-                           HubItem* deferred, i32 depth, Level* level, PullShared& shared,
-                           const GridQueue& queue, bool listed, bool early, Tally& tally) {
+                           HubItem* deferred, i32 depth, Level* level, PullShared& shared, const Queue& queue,
+                           bool listed, bool early, Tally& tally) {
     const u32 lane = lane_id();
     u8* const list = shared.list[warp_in_block()];
     u32* const found = shared.found[warp_in_block()];

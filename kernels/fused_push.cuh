@@ -130,8 +130,8 @@ __device__ __forceinline__ void push_edges(const Graph& graph, const State& stat
         first[k] = degree[k] = 0;
         if (!(old[k] & bit)) {
             old[k] = atomicOr(state.visited + word_of(to[k]), bit);
-            first[k] = graph.out.offsets[to[k]];
-            degree[k] = graph.out.offsets[to[k] + 1] - first[k];
+            first[k] = graph.reached_offsets()[to[k]];
+            degree[k] = graph.reached_offsets()[to[k] + 1] - first[k];
         }
     }
 #pragma unroll

@@ -16,12 +16,13 @@ struct SoloShared {
 // Writes a row of the trace: row 0 has the start time of the first level, row d the end time of level d;
 // levels past the capacity are not recorded.
 template <class Totals>
-__device__ void trace_level(const Trace& trace, i32 depth, Step step, u64 frontier, const Totals& level) {
+__device__ void trace_level(const Trace& trace, i32 depth, Step step, u64 frontier, const Totals& level,
+                            Exchange exchange = NO_EXCHANGE) {
 #if TRACE
     if (static_cast<u32>(depth) >= trace.capacity) return;
     i64 now;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-    trace.rows[depth] = TraceRow{step,
+    trace.rows[depth] = TraceRow{step | exchange << 2,
                                  static_cast<i64>(frontier),
                                  static_cast<i64>(level.hub_hits),
                                  static_cast<i64>(level.looked),
@@ -51,8 +52,9 @@ struct SoloStart {
 // Continues from `start` until the frontier is empty or has more edges than SOLO_EDGES, or the search is
 // over. The remaining frontier goes to the grid's `queue`, the totals of its level to `sum`, and those of all
 // levels to `solo`.
+template <class Queue>
 __device__ void search_alone(const Graph& graph, const State& state, SoloShared& shared,
-                             const SoloStart& start, const GridQueue& queue, Share& sum, Solo& solo,
+                             const SoloStart& start, const Queue& queue, Share& sum, Solo& solo,
                              const Trace& trace) {
     if (threadIdx.x == 0) {
         shared.size[0] = shared.size[1] = 0;

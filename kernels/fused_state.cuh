@@ -26,6 +26,11 @@
 #ifndef PAGED
 #define PAGED 0
 #endif
+// With 1 the launch is one of several, one on each of a graph's ranks, which search together
+// (fused_meeting.cuh).
+#ifndef RANKED
+#define RANKED 0
+#endif
 
 constexpr i32 WARPS = BLOCK_SIZE / WARP;
 constexpr u32 BATCH = WARP * UNROLL;  // edges that a warp has in flight at once
@@ -86,10 +91,16 @@ struct Control {
     alignas(128) Level level[3];  // on another cache line than the words that blocks wait on
     Level queued[3];  // of frontiers that are moved from the bitmap to the queues; they rotate too
     Solo solo;
+#if RANKED
+    Level taken[3];  // of lists of other ranks that are moved to the queues; they rotate too
+#endif
 };
 
 // Kind of step that produced a level.
 enum Step { PUSHED, PULLED, PUSHED_ALONE };
+
+// How a rank took the frontier from the others before a step.
+enum Exchange { NO_EXCHANGE, LISTS, COPIES, LOOK_UPS };
 
 struct TraceRow {
     i64 step;
@@ -161,6 +172,18 @@ struct Graph {
     const vertex_t* first_neighbors;  // of each row of `in`; see neighbor_in()
     vertex_t n_linked;                // vertices from this one on have no edges (SYSTEMS V5)
     vertex_t leaf_degree;             // a vertex with no more out-edges than this leads nowhere new
+#if RANKED
+    const edge_t* own_offsets;  // out-edges of own vertices on all ranks; `out` has the sources of all ranks
+#endif
+
+    // Offsets that tell the degree of a vertex that was reached.
+    __device__ __forceinline__ const edge_t* reached_offsets() const {
+#if RANKED
+        return own_offsets;
+#else
+        return out.offsets;
+#endif
+    }
 };
 
 struct State {
@@ -171,6 +194,11 @@ struct State {
     const u32* targets;  // bitmap, or null
     Control* control;
 };
+
+#if RANKED
+struct Shared;
+struct Meeting;
+#endif
 
 // Arguments from the host; bfs/fused_arguments.py has the same fields in the same order.
 struct Arguments {
@@ -211,6 +239,20 @@ struct Arguments {
     float beta;
     float neighbor_degree;
     u32 trace_capacity;
+#if RANKED
+    const edge_t* own_offsets;
+    vertex_t* listed_a;  // with the bitmaps and `listed_b`, in memory that other ranks can reach
+    vertex_t* listed_b;
+    Shared* const* shared;  // of each rank, as this one reaches it
+    Meeting* meeting;
+    u64 deadline;        // nanoseconds for which a rank waits for the others
+    u64 total_vertices;  // of all ranks, as the following
+    u64 total_linked;
+    u64 total_edges;
+    vertex_t n_each;  // ids of a rank; a multiple of 128
+    i32 rank;
+    i32 n_ranks;
+#endif
 };
 
 // The warps of the grid are numbered so that neighbours run on different multiprocessors, and little work is

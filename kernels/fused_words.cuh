@@ -60,8 +60,9 @@ __device__ __forceinline__ u32 list_bits(u32 word, u32 first_lane, u8* list) {
 }
 
 // Queues the vertices whose bits are set; each lane holds the warp's word number `first` plus its lane.
+template <class Queue>
 __device__ void queue_bits(const Graph& graph, u32 bits, const Deal& deal, vertex_t warp, u32 first, u8* list,
-                           const GridQueue& queue, Tally& tally) {
+                           const Queue& queue, Tally& tally) {
     const u32 busy = __ballot_sync(FULL_WARP, bits);
     for (u32 first_lane = 0; first_lane < WARP; first_lane += TILE_WORDS) {
         if (!(busy >> first_lane & ((1u << TILE_WORDS) - 1))) continue;
@@ -70,8 +71,8 @@ __device__ void queue_bits(const Graph& graph, u32 bits, const Deal& deal, verte
         for (u32 at = lane_id(); at - lane_id() < size; at += WARP) {
             const bool fresh[1] = {at < size};
             const vertex_t v[1] = {tile.vertex(fresh[0] ? list[at] : list[0])};
-            const edge_t begin[1] = {graph.out.offsets[v[0]]};
-            const edge_t degree[1] = {graph.out.offsets[v[0] + 1] - begin[0]};
+            const edge_t begin[1] = {graph.reached_offsets()[v[0]]};
+            const edge_t degree[1] = {graph.reached_offsets()[v[0] + 1] - begin[0]};
             if (fresh[0]) tally.edges += degree[0];
             queue.append(fresh, v, begin, degree);
         }
@@ -90,7 +91,8 @@ __device__ void queue_to_bitmap(const NarrowItem* narrow, u64 n_narrow, const Hu
 }
 
 // Writes the frontier of a pull step to queues.
-__device__ void bitmap_to_queue(const Graph& graph, const u32* frontier, const GridQueue& queue, u8* list,
+template <class Queue>
+__device__ void bitmap_to_queue(const Graph& graph, const u32* frontier, const Queue& queue, u8* list,
                                 Tally& tally) {
     const vertex_t n_words = bitmap_words(graph.n_linked);
     const vertex_t warp = dealt_warp();

@@ -84,7 +84,7 @@ bool Block::step_spinning() {
 }
 
 bool Block::let_others_run(bool waits) {
-    return launch_->turns && launch_->turns->pass(number_, waits);
+    return launch_->turns && launch_->turns->pass(launch_->first_turn + number_, waits);
 }
 
 void Block::run_thread(void* block) {

@@ -21,9 +21,12 @@ struct Launch {
     size_t shared_bytes;
     void** arguments;
     unsigned seed;
-    Turns* turns = nullptr;  // of the blocks of a cooperative launch
+    Turns* turns = nullptr;   // of the blocks of cooperative launches that run together
+    unsigned first_turn = 0;  // of this launch's blocks among them
     bool failed = false;
     std::string error{};
+
+    unsigned n_blocks() const { return grid.x * grid.y * grid.z; }
 
     // Keeps the first error.
     void fail(const std::string& reason) {

@@ -5,6 +5,9 @@
 inline void __threadfence() {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
+inline void __threadfence_system() {
+    __threadfence();
+}
 
 inline long long clock64() {
     return static_cast<long long>(emulated::nanoseconds());
@@ -75,5 +78,8 @@ inline unsigned load_acquire(const unsigned* address) {
 }
 inline void add_release(unsigned* address, unsigned value) {
     __atomic_fetch_add(address, value, __ATOMIC_RELEASE);
+}
+inline void store_release(unsigned* address, unsigned value) {
+    __atomic_store_n(address, value, __ATOMIC_RELEASE);
 }
 }  // namespace emulated

@@ -48,24 +48,31 @@ void run_block(Launch& launch, unsigned number) {
     idle.give(std::move(block));
 }
 
-// A system thread for each block, as static shared memory is thread-local.  They take turns, so that a seed
-// always gives the same order.
-void run_together(Launch& launch, unsigned n) {
-    Turns turns(n, launch.seed);
-    launch.turns = &turns;
+// A system thread for each block, as static shared memory is thread-local.  The blocks of all launches take
+// turns, so that a seed always gives the same order.
+void run_together(std::vector<Launch>& launches) {
+    unsigned n = 0;
+    for (Launch& launch : launches) {
+        launch.first_turn = n;
+        n += launch.n_blocks();
+    }
+    Turns turns(n, launches[0].seed);
     std::vector<std::thread> threads;
-    for (unsigned i = 0; i < n; ++i) {
-        threads.emplace_back([&, i] {
-            turns.begin(i);
-            run_block(launch, i);
-            turns.end(i);
-        });
+    for (Launch& launch : launches) {
+        launch.turns = &turns;
+        for (unsigned i = 0; i < launch.n_blocks(); ++i) {
+            threads.emplace_back([&turns, &launch, i] {
+                turns.begin(launch.first_turn + i);
+                run_block(launch, i);
+                turns.end(launch.first_turn + i);
+            });
+        }
     }
     for (auto& thread : threads) thread.join();
 }
 
-void run_in_turn(Launch& launch, unsigned n) {
-    std::vector<unsigned> order(n);
+void run_in_turn(Launch& launch) {
+    std::vector<unsigned> order(launch.n_blocks());
     std::iota(order.begin(), order.end(), 0);
     std::shuffle(order.begin(), order.end(), std::mt19937(launch.seed));
     for (unsigned i : order) {
@@ -116,16 +123,26 @@ const char* emulated_error() {
     return emulated::last_error.c_str();
 }
 
-int emulated_launch(emulated::Kernel kernel, const unsigned* grid, const unsigned* block, size_t shared_bytes,
-                    void** arguments, int cooperative, unsigned seed) {
+int emulated_launch(const emulated::Call* calls, unsigned n_calls, int cooperative) {
     using namespace emulated;
-    if (shared_bytes > SHARED_BYTES) {
-        last_error = "more dynamic shared memory than a block may have";
+    std::vector<Launch> launches;
+    for (const Call* call = calls; call < calls + n_calls; ++call) {
+        if (call->shared_bytes > SHARED_BYTES) {
+            last_error = "more dynamic shared memory than a block may have";
+            return 1;
+        }
+        launches.push_back(
+            {call->kernel, call->grid, call->block, call->shared_bytes, call->arguments, call->seed});
+    }
+    if (cooperative) {
+        run_together(launches);
+    } else {
+        for (Launch& launch : launches) run_in_turn(launch);
+    }
+    for (const Launch& launch : launches) {
+        if (!launch.failed) continue;
+        last_error = launch.error;
         return 1;
     }
-    Launch launch{
-        kernel, {grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, shared_bytes, arguments, seed};
-    (cooperative ? run_together : run_in_turn)(launch, grid[0] * grid[1] * grid[2]);
-    last_error = launch.error;
-    return launch.failed;
+    return 0;
 }

@@ -4,7 +4,8 @@
 // until it waits for others: at a barrier of the block, or at an operation of its warp; before an atomic
 // compare-and-swap, and after a load from L2, it may let others go first, as they may change what was read.
 // The blocks of a cooperative launch, which may wait for each other, have a system thread each and take
-// turns; those of others run one after another.
+// turns; those of others run one after another.  So do the blocks of all launches of a search by several
+// ranks.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -46,9 +47,20 @@ void exchange(Operation operation, unsigned mask, uint64_t value, uint64_t* all)
 
 }  // namespace emulated
 
+namespace emulated {
+// A launch of a kernel over a grid.
+struct Call {
+    Kernel kernel;
+    Index grid, block;
+    size_t shared_bytes;
+    void** arguments;
+    unsigned seed;
+};
+}  // namespace emulated
+
 extern "C" {
-// Runs a kernel over a grid; returns 0, or 1 if it failed for the reason in emulated_error().
-int emulated_launch(emulated::Kernel kernel, const unsigned* grid, const unsigned* block, size_t shared_bytes,
-                    void** arguments, int cooperative, unsigned seed);
+// Runs kernels, cooperative ones at the same time; returns 0, or 1 if one failed for the reason in
+// emulated_error().
+int emulated_launch(const emulated::Call* calls, unsigned n_calls, int cooperative);
 const char* emulated_error();
 }

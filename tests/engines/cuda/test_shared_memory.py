@@ -13,8 +13,8 @@ nvrtc = pytest.importorskip("cuda.bindings.nvrtc")
 from rapids_trav.engines.cuda.bfs import fused  # noqa: E402
 from rapids_trav.engines.cuda.runtime import loader  # noqa: E402
 
-# Accesses to the kernel's `BlockShared` by its name in PTX, with the offset in it.
-_ACCESS = r"\b{kind}\.shared\S*\s[^;]*\[_ZZ9bfs_fusedE6shared(?:\+(\d+))?\]"
+# Accesses to the kernel's `BlockShared` by its name in PTX: values at once, bits of each, and the offset.
+_ACCESS = r"\b{kind}\.shared(?:\.v(\d))?\.[a-z](\d+)\s[^;]*\[_ZZ9bfs_fusedE6shared(?:\+(\d+))?\]"
 
 
 def ptx(file: str, defines: loader.Defines) -> str:
@@ -28,8 +28,13 @@ def ptx(file: str, defines: loader.Defines) -> str:
 
 
 def places(kind: str, text: str) -> set[int]:
-    """Return the byte offsets at which accesses with a fixed address begin."""
-    return {int(place or 0) for place in re.findall(_ACCESS.format(kind=kind), text)}
+    """Return the offsets of all bytes that are accessed with a fixed address."""
+    accesses = re.findall(_ACCESS.format(kind=kind), text)
+    return {
+        int(first or 0) + byte
+        for values, bits, first in accesses
+        for byte in range(int(values or 1) * int(bits) // 8)
+    }
 
 
 @pytest.mark.parametrize("paged", [0, 1])
@@ -39,5 +44,5 @@ def test_what_is_read_has_been_written(trace, paged):
     defines = next(entry for _, entry in fused.SPECIALISATIONS if wanted.items() <= dict(entry).items())
     text = ptx(fused.FILE, defines)
     read = places("ld", text)
-    assert len(read) >= 8
+    assert len(read) >= 64
     assert read <= places("st", text)

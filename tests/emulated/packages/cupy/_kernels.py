@@ -17,7 +17,7 @@ from cupy._arrays import ndarray
 from cupy._compiler import SOURCES, compiled
 from cupy._counting import count
 from cupy._errors import CUDARuntimeError
-from cupy._queues import RANDOM
+from cupy._queues import RANDOM, Joint
 from cupy._streams import Stream, get_current_stream
 from cupy._translation import translated
 from cupy.cuda import device_limits
@@ -52,6 +52,7 @@ class Library:
 
     def __init__(self, code: str, cooperative: bool = False, functions: dict[str, int] | None = None) -> None:
         self.cooperative = cooperative
+        self.joint = "#define RANKED 1\n" in code
         _threads()
         path = compiled(translated(code, functions is not None), "-include", "cuda.hpp")
         if functions is None:
@@ -91,7 +92,7 @@ class Kernel:
     def __init__(self, library: Library, name: str) -> None:
         self.name, self.ptr = name, id(self)
         self.max_dynamic_shared_size_bytes = device_limits.SHARED_BYTES
-        self._cooperative = library.cooperative
+        self._cooperative, self._joint = library.cooperative, library.joint
         self._call = getattr(library.loaded, f"emulated_call_{name}")
         sizes = (ctypes.c_int * _MOST_ARGUMENTS)()
         n = getattr(library.loaded, f"emulated_sizes_{name}")(sizes)
@@ -117,7 +118,8 @@ class Kernel:
                 f"{self.name} takes arguments of {self._sizes} bytes, not of {[len(one) for one in raw]}"
             )
         self._check_shape(grid, block, shared_mem, cooperative)
-        (stream or get_current_stream()).enqueue(lambda: self._run(grid, block, raw, shared_mem, cooperative))
+        launch = Launch(self.name, self._call, grid, block, raw, shared_mem, cooperative)
+        (stream or get_current_stream()).enqueue(JointLaunch(launch) if self._joint else launch)
 
     def _check_shape(self, grid: tuple, block: tuple, shared_bytes: int, cooperative: bool) -> None:
         n_blocks, n_threads = math.prod(grid), math.prod(block)
@@ -129,16 +131,53 @@ class Kernel:
         if cooperative and n_blocks * n_threads > most:
             raise CUDARuntimeError(f"{n_blocks} blocks of {self.name} do not fit on the device at a time")
 
-    def _run(self, grid: tuple, block: tuple, raw: list[bytes], shared_bytes: int, cooperative: bool) -> None:
-        places = [ctypes.create_string_buffer(one, len(one)) for one in raw]
-        pointers = (ctypes.c_void_p * _MOST_ARGUMENTS)(*map(ctypes.addressof, places))
-        shape = [(ctypes.c_uint * 3)(*sizes, *[1] * (3 - len(sizes))) for sizes in (grid, block)]
-        seed = ctypes.c_uint(RANDOM.getrandbits(31))
+
+class _Call(ctypes.Structure):
+    """`Call` of threads.hpp."""
+
+    _fields_ = (
+        ("kernel", ctypes.c_void_p),
+        ("grid", ctypes.c_uint * 3),
+        ("block", ctypes.c_uint * 3),
+        ("shared_bytes", ctypes.c_size_t),
+        ("arguments", ctypes.c_void_p),
+        ("seed", ctypes.c_uint),
+    )
+
+
+class Launch:
+    """A launch of a kernel; call it to run the kernel."""
+
+    def __init__(
+        self, name: str, call: Any, grid: tuple, block: tuple, raw: list[bytes], shared: int, together: bool
+    ) -> None:
+        self.name, self._call, self._grid, self._block = name, call, grid, block
+        self._shared, self._cooperative = shared, together
+        self._places = [ctypes.create_string_buffer(one, len(one)) for one in raw]
+        self._pointers = (ctypes.c_void_p * _MOST_ARGUMENTS)(*map(ctypes.addressof, self._places))
+
+    def __call__(self, *others: Launch) -> None:
+        """Run the kernel, and those of other launches at the same time."""
+        launches = (self, *others)
+        calls = (_Call * len(launches))(*(launch.call() for launch in launches))
         threads = _threads()
-        if threads.emulated_launch(
-            self._call, *shape, ctypes.c_size_t(shared_bytes), pointers, int(cooperative), seed
-        ):
+        if threads.emulated_launch(calls, len(launches), int(self._cooperative)):
             raise CUDARuntimeError(f"{self.name} failed: {threads.emulated_error().decode()}")
+
+    def call(self) -> _Call:
+        shape = [(ctypes.c_uint * 3)(*sizes, *[1] * (3 - len(sizes))) for sizes in (self._grid, self._block)]
+        kernel, pointers = (ctypes.cast(one, ctypes.c_void_p) for one in (self._call, self._pointers))
+        return _Call(kernel, *shape, self._shared, pointers, RANDOM.getrandbits(31))
+
+
+class JointLaunch(Joint):
+    """A launch whose kernel waits for the kernels of others."""
+
+    def __init__(self, launch: Launch) -> None:
+        self.launch = launch
+
+    def run_with(self, others: list[Joint]) -> None:
+        self.launch(*(other.launch for other in others))
 
 
 def _raw(argument: Any) -> bytes:

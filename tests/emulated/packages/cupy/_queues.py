@@ -18,6 +18,14 @@ from cupy._errors import CUDARuntimeError
 
 Work = Callable[[], object]
 
+
+class Joint:
+    """Work that waits for its like in other queues, so that all of it has to run at the same time."""
+
+    def run_with(self, others: list[Joint]) -> None:
+        raise NotImplementedError
+
+
 RANDOM = random.Random()
 _RUN_SOME = 0.3  # how often a launch runs some work of a random queue
 _MOST_AT_ONCE = 4
@@ -42,25 +50,42 @@ class Queue:
         self.ptr, self.blocking = ptr, blocking
         self.in_use = True
         self.n_run = 0
-        self._waiting: deque[Work] = deque()
+        self._waiting: deque[Work | Joint] = deque()
 
     @property
     def end(self) -> int:
         """Return the number that the next piece of work gets."""
         return self.n_run + len(self._waiting)
 
-    def append(self, work: Work) -> int:
+    @property
+    def joint(self) -> int | None:
+        """Return the number of the next joint work, if there is any."""
+        places = (i for i, work in enumerate(self._waiting) if isinstance(work, Joint))
+        place = next(places, None)
+        return None if place is None else self.n_run + place
+
+    def append(self, work: Work | Joint) -> int:
         self._waiting.append(work)
         return self.end - 1
 
     def run_before(self, number: int) -> None:
         """Run the pieces of work with a smaller number."""
         while self.n_run < number:
-            self.n_run += 1
-            self._waiting.popleft()()
+            work = self.take()
+            if isinstance(work, Joint):
+                work.run_with(DEVICE.like(self))
+            else:
+                work()
 
-    def run_some(self) -> None:
-        self.run_before(min(self.end, self.n_run + RANDOM.randint(1, _MOST_AT_ONCE)))
+    def take(self) -> Work | Joint:
+        """Return the next work, which the caller runs."""
+        self.n_run += 1
+        return self._waiting.popleft()
+
+    def run_some(self, joint: bool = True) -> None:
+        """Run a random part; without `joint`, only up to work that may wait for what is not there yet."""
+        most = self.end if joint or self.joint is None else self.joint
+        self.run_before(min(most, self.n_run + RANDOM.randint(1, _MOST_AT_ONCE)))
 
 
 class Device:
@@ -87,7 +112,16 @@ class Device:
     def queue_of(self, ptr: int) -> Queue:
         return self._queues[ptr]
 
-    def enqueue(self, queue: Queue, work: Work) -> int:
+    def like(self, queue: Queue) -> list[Joint]:
+        """Take the next joint work of each other queue, which runs up to there."""
+        found = []
+        for other in list(self._queues.values()):
+            if other is not queue and other.joint is not None:
+                other.run_before(other.joint)
+                found.append(other.take())
+        return found
+
+    def enqueue(self, queue: Queue, work: Work | Joint) -> int:
         """Add work to a queue, perhaps run some of any queue, and return the number of the work."""
         with self.lock:
             self._take_released()
@@ -95,7 +129,7 @@ class Device:
                 self.wait(queue, other, other.end)
             number = queue.append(work)
             if RANDOM.random() < _RUN_SOME:
-                RANDOM.choice(list(self._queues.values())).run_some()
+                RANDOM.choice(list(self._queues.values())).run_some(joint=False)
             return number
 
     def _before(self, queue: Queue) -> list[Queue]:

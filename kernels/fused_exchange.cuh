@@ -1,0 +1,109 @@
+// The frontier of a search by several ranks: lists of what each has found, and how a rank takes them, or the
+// parts of a bitmap, from the others.
+#pragma once
+#include "fused_meeting.cuh"
+#include "fused_words.cuh"
+
+// Reading a word of another rank's bitmap for one look-up costs as much as copying this many bytes.
+#ifndef LOOK_UP_BYTES
+#define LOOK_UP_BYTES 48
+#endif
+
+// Appends the ids of own vertices to the list of them that other ranks read.
+struct FoundList {
+    vertex_t* list;
+    Level* level;
+    vertex_t leaf_degree;
+    vertex_t first_id;
+    bool eager;
+
+    template <i32 N>
+    __device__ __forceinline__ void append(const bool (&fresh)[N], const vertex_t (&v)[N],
+                                           const edge_t (&)[N], const edge_t (&degree)[N]) const {
+        u32 lanes[N];
+        u32 total = 0;
+#pragma unroll
+        for (i32 k = 0; k < N; ++k) {
+            lanes[k] = __ballot_sync(FULL_WARP, fresh[k] && degree[k] > leaf_degree);
+            total += __popc(lanes[k]);
+        }
+        if (!total) return;
+        u64 place = 0;
+        if (lane_id() == 0) place = atomicAdd(&level->narrow, static_cast<u64>(total));
+        place = __shfl_sync(FULL_WARP, place, 0);
+#pragma unroll
+        for (i32 k = 0; k < N; ++k) {
+            if (lanes[k] >> lane_id() & 1) {
+                list[place + __popc(lanes[k] & lanes_below())] = first_id + v[k];
+            }
+            place += __popc(lanes[k]);
+        }
+    }
+};
+
+// How a pull step takes a frontier that is in the ranks' parts of the bitmap.
+__device__ __forceinline__ Exchange choose_exchange(const Ranks& ranks, u64 n_unvisited) {
+    const u64 copied = 4 * static_cast<u64>(ranks.n_words());
+    return LOOK_UP_BYTES * n_unvisited < copied * ranks.n ? LOOK_UPS : COPIES;
+}
+
+// Calls visit(id, any) for the vertices of all lists, a warp at a time, `any` being false for lanes without
+// one.  Each list begins with another warp, so that short lists are read at the same time.
+template <class Visit>
+__device__ __forceinline__ void for_listed(const Ranks& ranks, const RanksShared& heard, vertex_t* list,
+                                           Visit visit) {
+    const u64 n_warps = grid_warps();
+    for (i32 k = 0; k < ranks.n; ++k) {
+        const i32 r = (ranks.rank + k) % ranks.n;
+        const u64 size = heard.listed[r];
+        const u64 warp = (grid_warp() + n_warps - static_cast<u64>(k) * n_warps / ranks.n) % n_warps;
+        const vertex_t* const theirs = ranks.at(r, list);
+        for (u64 base = warp * WARP; base < size; base += n_warps * WARP) {
+            const bool any = base + lane_id() < size;
+            visit(any ? load_remote(theirs + base + lane_id()) : NONE, any);
+        }
+    }
+}
+
+// Queues own rows of the vertices in the lists.
+__device__ void lists_to_queue(const Graph& graph, const Ranks& ranks, const RanksShared& heard,
+                               vertex_t* list, const GridQueue& queue) {
+    for_listed(ranks, heard, list, [&](vertex_t id, bool any) {
+        const bool mine[1] = {any};
+        const vertex_t v[1] = {id};
+        const edge_t begin[1] = {any ? graph.out.offsets[id] : 0};
+        const edge_t degree[1] = {any ? graph.out.offsets[id + 1] - begin[0] : 0};
+        queue.append(mine, v, begin, degree);
+    });
+}
+
+// Writes the vertices in the lists to a bitmap, which must be cleared before.
+__device__ void lists_to_bitmap(const Ranks& ranks, const RanksShared& heard, vertex_t* list, u32* bitmap) {
+    for_listed(ranks, heard, list, [&](vertex_t id, bool any) {
+        if (any) atomicOr(bitmap + word_of(id), bit_of(id));
+    });
+}
+
+// Copies the other ranks' parts of a bitmap.
+__device__ void copy_parts(const Ranks& ranks, u32* bitmap) {
+    constexpr i32 AT_ONCE = 4;
+    const i64 pairs = ranks.words_each() / 2;
+    for (i32 k = 1; k < ranks.n; ++k) {
+        const i32 r = (ranks.rank + k) % ranks.n;  // ranks read from different ones
+        u64* const here = reinterpret_cast<u64*>(bitmap + ranks.words_each() * r);
+        const u64* const there = ranks.at(r, here);
+        for (i64 base = global_thread(); base < pairs; base += AT_ONCE * global_threads()) {
+            u64 words[AT_ONCE];
+#pragma unroll
+            for (i32 i = 0; i < AT_ONCE; ++i) {
+                const i64 at = base + i * global_threads();
+                words[i] = at < pairs ? load_remote(there + at) : 0;
+            }
+#pragma unroll
+            for (i32 i = 0; i < AT_ONCE; ++i) {
+                const i64 at = base + i * global_threads();
+                if (at < pairs) here[at] = words[i];
+            }
+        }
+    }
+}

@@ -1,0 +1,217 @@
+// A search by several ranks, with one launch each: whose vertices are whose, and the ranks' meeting at the
+// end of a level.
+//
+// The vertex `local` of rank r has the id r * n_each + local. A rank finds vertices of its own only: its rows
+// in `in` are those of its vertices, whose neighbours are ids; its rows in `out` are those of all ids, whose
+// neighbours are its own vertices.  Queues, `visited` and the answer are of own vertices; the bitmaps of the
+// frontier are of all ids, with a copy on each rank, which writes only its own part of what is new.
+//
+// Ranks meet once a level: each writes its totals into a slot in the memory of all, so all know the same sums
+// and make the same decisions.  There are two slots for each pair of ranks, as a rank can be one meeting
+// ahead.  A rank that waits too long, or is told to stop, tells all others to stop.
+//
+// Memory of other ranks is read with volatile loads, which no cache answers; writes for them are followed by
+// a fence for the system.
+#pragma once
+#include "fused_frontier.cuh"
+#include "fused_level.cuh"
+
+// Most ranks of a search.
+#ifndef MOST_RANKS
+#define MOST_RANKS 64
+#endif
+
+// Totals of a rank's level, written by that rank.
+struct alignas(128) Slot {
+    u64 listed;
+    u64 vertices;
+    u64 edges;
+    u64 targets;
+    u64 deferred;
+    u32 meeting;  // number of the meeting; written last
+};
+
+// The beginning of the memory that other ranks can reach.
+struct Shared {
+    u32 stop;  // 0, or why the search has to end
+    Slot slots[2][MOST_RANKS];
+};
+
+// What the blocks of a rank know of their meetings; zero before the first search of a graph.
+struct Meeting {
+    u32 ended;   // arrivals at the rank's barrier when the last meeting ended
+    u32 number;  // of the last meeting
+    u32 stop;    // as in `Shared`, for the host
+    alignas(128) Level total;
+    u64 listed[MOST_RANKS];
+};
+
+// Why a search has to end, for the host (engines/multigpu/one_launch/verdict.py): STOPPED, if somebody wanted
+// it to, otherwise a rank that waited too long and the one it waited for.
+[[maybe_unused]] constexpr u32 STOPPED = ~0u;
+__device__ __forceinline__ u32 too_late(i32 rank, i32 missing) {
+    return static_cast<u32>(1 + rank * MOST_RANKS + missing);
+}
+
+__device__ __forceinline__ u32 load_acquire_system(const u32* address) {
+    u32 value;
+    asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
+    return value;
+}
+
+__device__ __forceinline__ void store_release_system(u32* address, u32 value) {
+    asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
+}
+
+__device__ __forceinline__ u64 nanoseconds() {
+    i64 now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    return static_cast<u64>(now);
+}
+
+template <class T>
+__device__ __forceinline__ T load_remote(const T* address) {
+    return *static_cast<const volatile T*>(address);
+}
+
+template <class T>
+__device__ __forceinline__ void store_remote(T* address, T value) {
+    *static_cast<volatile T*>(address) = value;
+}
+
+// The ranks of a search, as one of them sees them.
+struct Ranks {
+    Shared* const* shared;
+    Meeting* meeting;
+    u64 deadline;
+    vertex_t n_each;
+    i32 rank;
+    i32 n;
+
+    __device__ __forceinline__ explicit Ranks(const Arguments& given)
+        : shared(given.shared),
+          meeting(given.meeting),
+          deadline(given.deadline),
+          n_each(given.n_each),
+          rank(given.rank),
+          n(given.n_ranks) {}
+
+    // What another rank has at the same place of its memory.
+    template <class T>
+    __device__ __forceinline__ T* at(i32 other, T* own) const {
+        const i64 place = reinterpret_cast<u8*>(own) - reinterpret_cast<u8*>(shared[rank]);
+        return reinterpret_cast<T*>(reinterpret_cast<u8*>(shared[other]) + place);
+    }
+    __device__ __forceinline__ vertex_t first() const { return n_each * rank; }
+    __device__ __forceinline__ vertex_t words_each() const { return n_each / 32; }
+    __device__ __forceinline__ vertex_t n_words() const { return words_each() * n; }
+    // The part of a bitmap that has own vertices.
+    __device__ __forceinline__ u32* own_part(u32* bitmap) const { return bitmap + words_each() * rank; }
+    // The frontier in a bitmap: the own copy, or each rank's part where it is.
+    __device__ __forceinline__ Frontier frontier(const u32* bitmap, bool looks_up) const {
+        const i64 place = reinterpret_cast<const u8*>(bitmap) - reinterpret_cast<u8*>(shared[rank]);
+        return Frontier{bitmap, nullptr, 0, looks_up ? words_each() : 0, place, shared};
+    }
+    // The vertex's number among own ones, or NONE.
+    __device__ __forceinline__ vertex_t own(vertex_t id) const {
+        return id != NONE && id / n_each == rank ? id - first() : NONE;
+    }
+};
+
+// Exchanges the totals of a level with the other ranks; one warp of the rank calls it when all its blocks
+// have arrived.
+__device__ __forceinline__ void exchange_totals(const Ranks& ranks, const Level* level) {
+    Meeting& meeting = *ranks.meeting;
+    Shared& own = *ranks.shared[ranks.rank];
+    const u32 number = __ldcg(&meeting.number) + 1;
+    for (i32 r = lane_id(); r < ranks.n; r += WARP) {
+        Slot& slot = ranks.shared[r]->slots[number & 1][ranks.rank];
+        store_remote(&slot.listed, __ldcg(&level->narrow));
+        store_remote(&slot.vertices, __ldcg(&level->vertices));
+        store_remote(&slot.edges, __ldcg(&level->edges));
+        store_remote(&slot.targets, __ldcg(&level->targets));
+        store_remote(&slot.deferred, __ldcg(&level->deferred));
+        __threadfence_system();
+        store_release_system(&slot.meeting, number);
+    }
+    const u64 began = nanoseconds();
+    Level sum{};
+    u32 stop = 0;
+    for (i32 r = lane_id(); r < ranks.n && !stop; r += WARP) {
+        const Slot& slot = own.slots[number & 1][r];
+        while (load_acquire_system(&slot.meeting) != number && !stop) {
+            stop = load_acquire_system(&own.stop);
+            if (!stop && nanoseconds() - began > ranks.deadline) stop = too_late(ranks.rank, r);
+        }
+        const u64 listed = load_remote(&slot.listed);
+        meeting.listed[r] = listed;
+        sum.narrow += listed;
+        sum.vertices += load_remote(&slot.vertices);
+        sum.edges += load_remote(&slot.edges);
+        sum.targets += load_remote(&slot.targets);
+        sum.deferred += load_remote(&slot.deferred);
+    }
+    for (i32 step = WARP / 2; step > 0; step /= 2) {
+        stop = max(stop, __shfl_xor_sync(FULL_WARP, stop, step));
+    }
+    if (stop) {
+        for (i32 r = lane_id(); r < ranks.n; r += WARP) store_release_system(&ranks.shared[r]->stop, stop);
+    }
+    sum.narrow = warp_sum(sum.narrow);
+    sum.vertices = warp_sum(sum.vertices);
+    sum.edges = warp_sum(sum.edges);
+    sum.targets = warp_sum(sum.targets);
+    sum.deferred = warp_sum(sum.deferred);
+    if (lane_id() == 0) {
+        meeting.total = sum;
+        meeting.number = number;
+        meeting.stop = stop;
+    }
+}
+
+// What a block knows of the last meeting.
+struct RanksShared {
+    u64 listed[MOST_RANKS];  // entries of each rank's list
+    u32 stop;
+};
+
+// Ends a level (or a part of one) on all ranks: as end_level(), but the totals are those of all ranks.
+// Returns false if the search has to end without an answer.
+__device__ __forceinline__ bool meet(BlockShared& shared, RanksShared& heard, Control* control, Level* level,
+                                     const Tally& tally, u32& epoch, const Ranks& ranks) {
+    add_tally(tally, shared.sum);
+    __syncthreads();
+    if (warp_in_block() == 0) {
+        Meeting& meeting = *ranks.meeting;
+        bool last = false;
+        if (lane_id() == 0) {
+            add_totals(shared.sum, level);
+            shared.sum = Share{};
+            __threadfence_system();
+            epoch += gridDim.x;
+            last = atomicAdd(&control->barrier, 1u) + 1 == epoch;
+            __threadfence_system();
+        }
+        if (__shfl_sync(FULL_WARP, static_cast<u32>(last), 0)) {
+            __syncwarp();
+            exchange_totals(ranks, level);
+            __threadfence();
+            __syncwarp();
+            if (lane_id() == 0) store_release_system(&meeting.ended, epoch);
+        }
+        if (lane_id() == 0) {
+            while (static_cast<i32>(load_acquire(&meeting.ended) - epoch) < 0) {
+            }
+            see_totals(shared.seen, &meeting.total);
+#if TRACE
+            shared.seen.examined = __ldcg(&level->examined);  // by this rank
+            shared.seen.looked = __ldcg(&level->looked);
+#endif
+            heard.stop = __ldcg(&meeting.stop);
+        }
+        __syncwarp();
+        for (i32 r = lane_id(); r < ranks.n; r += WARP) heard.listed[r] = __ldcg(&meeting.listed[r]);
+    }
+    __syncthreads();
+    return heard.stop == 0;
+}

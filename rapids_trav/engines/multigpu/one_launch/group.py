@@ -1,0 +1,260 @@
+"""Ranks of one process, each with a launch of its own: their memory, their searches and their failures.
+
+One thread launches all ranks.  Nothing is allocated or loaded between the first launch and the last, since
+that may wait for a kernel that waits for the others.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+import cupy
+import numpy as np
+
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.cuda.bfs import fused
+from rapids_trav.engines.cuda.bfs.fused_arguments import NARROW_ITEM
+from rapids_trav.engines.cuda.bfs.fused_view import bitmap_of, rows_of
+from rapids_trav.engines.cuda.runtime.loader import Defines, defines_of, load, multiprocessors
+from rapids_trav.engines.cuda.runtime.memory import aligned, together
+from rapids_trav.engines.interface import MOST_LEVELS, BfsOptions, Search
+from rapids_trav.engines.multigpu.communicator import DEADLINE
+from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.engines.multigpu.one_launch.layout import (
+    MEETING_BYTES,
+    RANKED_ARGUMENTS,
+    STOP_WORD,
+    shared_layout,
+)
+from rapids_trav.engines.multigpu.one_launch.rows import RankRows
+from rapids_trav.engines.multigpu.one_launch.trace import RankLevel, levels_of
+from rapids_trav.engines.multigpu.one_launch.verdict import verdict_of
+from rapids_trav.errors import TravError
+from rapids_trav.memory.model.search import TRACE_COLUMNS, trace_levels
+
+BLOCK_SIZE = 512  # larger blocks leave a thread too few registers for what ranks add
+TUNED = {**fused.TUNED, "BLOCK_SIZE": BLOCK_SIZE, "PAGED": 0, "HUB_CACHE": 0, "RANKED": 1}
+
+SPECIALISATIONS: tuple[tuple[str, Defines], ...] = tuple(
+    (fused.FILE, defines_of(fused.FILE, vertex, edge, PREDECESSORS=parents, TRACE=trace, **TUNED))
+    for vertex, edge in ((32, 32), (32, 64), (64, 64))
+    for parents in (0, 1)
+    for trace in (0, 1)
+)
+
+
+class _Rank:
+    """One rank's rows, and the memory that lasts from search to search."""
+
+    def __init__(self, rows: RankRows, device: int, blocks: int) -> None:
+        self.rows, self.device, self.blocks = rows, device, blocks
+        self.layout = shared_layout(rows.dealing)
+        with cupy.cuda.Device(device):
+            self.stream = cupy.cuda.Stream(non_blocking=True)
+            # Memory of a pool has no handle that another process could open.
+            memory = cupy.cuda.Memory(self.layout.n_bytes)
+            self.shared = cupy.ndarray((self.layout.n_bytes,), np.uint8, cupy.cuda.MemoryPointer(memory, 0))
+            self.shared[:] = 0
+            self.control = cupy.zeros(fused.CONTROL_BYTES, np.uint8)
+            self.meeting = cupy.zeros(MEETING_BYTES, np.uint8)
+            self.n_linked = max(1, int((cupy.flatnonzero(rows.linked)[-1:] + 1).sum()))
+            self.total_linked = int(rows.linked.sum())
+            self.square_degrees = rows.square_degrees
+        self.addresses: Array | None = None  # of all ranks' shared memory, on this device
+
+    def meet(self, addresses: Sequence[int]) -> None:
+        with cupy.cuda.Device(self.device):
+            self.addresses = cupy.asarray(np.array(addresses, np.uint64))
+            cupy.cuda.runtime.deviceSynchronize()
+
+    def stop_word(self) -> int:
+        """Return why the last search was given up; waits for it."""
+        with cupy.cuda.Device(self.device), self.stream:
+            return int(self.meeting.view(np.uint32)[STOP_WORD])
+
+
+class _Launch:
+    """One rank's part of a search: memory is taken first, then the kernel launched."""
+
+    def __init__(self, group: LaunchGroup, rank: _Rank, sources: np.ndarray, options: BfsOptions) -> None:
+        self._rank = rank
+        rows, dealing = rank.rows, rank.rows.dealing
+        vertex, edge = dealing.vertex_dtype, group.edge
+        with cupy.cuda.Device(rank.device), rank.stream:
+            n_predecessors = dealing.each if options.predecessors else 0
+            distance, led, n_unreached = together(
+                (dealing.each, np.int32), (n_predecessors, vertex), (1, np.uint64)
+            )
+            self.found = Search(distance, led if options.predecessors else None, n_unreached=n_unreached)
+            own_targets = None
+            if options.targets is not None:
+                targets = cupy.asarray(options.targets)
+                mine = targets[dealing.owner(targets) == rows.rank]
+                own_targets = (mine - dealing.first(rows.rank)).astype(vertex)
+            marked, _ = bitmap_of(own_targets, dealing.each)
+            n_trace = trace_levels(dealing.n_vertices) if options.trace else 0
+            self.trace = cupy.empty((n_trace, TRACE_COLUMNS), np.int64) if n_trace else None
+            capacity, begins, n_bytes = group.queues(rank, len(sources))
+            self._memory = cupy.empty(n_bytes, np.uint8)
+            near, visited, narrow, hubs = (self._memory.data.ptr + first for first in begins)
+            shared = rank.shared.data.ptr
+            self.kernels = load(
+                fused.FILE,
+                8 * vertex.itemsize,
+                8 * edge.itemsize,
+                True,
+                PREDECESSORS=int(options.predecessors),
+                TRACE=int(options.trace),
+                **TUNED,
+            )
+            self.arguments = RANKED_ARGUMENTS[vertex.itemsize](
+                **rows_of("out", rows.out),
+                **rows_of("in", rows.into),
+                first_neighbors=rows.into.first_neighbors,
+                sources=cupy.asarray(sources.astype(vertex)),
+                targets=marked,
+                n_targets=0 if options.targets is None else len(options.targets),
+                queue_capacity=capacity,
+                least_pull=group.least_pull,
+                distance=distance,
+                predecessor=self.found.predecessor,
+                n_unreached=n_unreached,
+                near=near,
+                visited=visited,
+                bitmap_a=shared + rank.layout.bitmap_a,
+                bitmap_b=shared + rank.layout.bitmap_b,
+                narrow_a=narrow,
+                narrow_b=narrow,
+                hubs_a=hubs,
+                hubs_b=hubs,
+                control=rank.control,
+                trace_rows=self.trace,
+                n_vertices=dealing.each,
+                n_linked=rank.n_linked,
+                n_sources=len(sources),
+                leaf_degree=1 if rows.symmetric else 0,
+                hub_words=0,
+                depth_limit=MOST_LEVELS
+                if options.depth_limit is None
+                else min(options.depth_limit, MOST_LEVELS),
+                alpha=fused.ALPHA,
+                beta=fused.BETA,
+                neighbor_degree=group.neighbor_degree,
+                trace_capacity=n_trace,
+                own_offsets=rows.own_offsets,
+                listed_a=shared + rank.layout.listed_a,
+                listed_b=shared + rank.layout.listed_b,
+                shared=rank.addresses,
+                meeting=rank.meeting,
+                deadline=int(1e9 * group.deadline),
+                total_vertices=dealing.n_vertices,
+                total_linked=group.total_linked,
+                total_edges=group.total_edges,
+                n_each=dealing.each,
+                rank=rows.rank,
+                n_ranks=dealing.n_ranks,
+            )
+            # Loads the kernel, which may wait for the device.
+            _ = self.kernels.function("bfs_fused").max_dynamic_shared_size_bytes
+        rank.stream.synchronize()
+
+    def start(self) -> None:
+        with cupy.cuda.Device(self._rank.device), self._rank.stream:
+            self.kernels.launch_grid("bfs_fused", (self._rank.blocks,), self.arguments, block=BLOCK_SIZE)
+
+    def levels(self) -> list[RankLevel]:
+        """Return the levels of a traced search, once it has ended."""
+        return [] if self.trace is None else levels_of(self.trace.get())
+
+
+class LaunchGroup:
+    """The ranks of a graph in one process, on GPUs that reach each other's memory.
+
+    Parameters
+    ----------
+    rows : sequence of RankRows
+        One for each rank, in order.
+    devices : sequence of int
+        The device of each rank.  Ranks may share a device, if all their blocks fit there together.
+    blocks : int, optional
+        Blocks of each rank's launch; by default the multiprocessors that a rank has to itself.
+    deadline : float
+        Seconds for which a rank waits for the others.
+    least_pull : int
+        With at most this many edges in the frontier, the search does not change to pulling.
+    """
+
+    def __init__(
+        self,
+        rows: Sequence[RankRows],
+        devices: Sequence[int],
+        *,
+        blocks: int | None = None,
+        deadline: float = DEADLINE,
+        least_pull: int = 0,
+    ) -> None:
+        self.dealing = rows[0].dealing
+        if not len(rows) == len(devices) == self.dealing.n_ranks:
+            raise TravError(
+                f"{self.dealing.n_ranks} ranks need rows and a device each, "
+                f"not {len(rows)} and {len(devices)}."
+            )
+        self.deadline, self.least_pull = deadline, least_pull
+        self._lock = threading.Lock()
+        self._failure: RankError | None = None
+        self.total_edges = sum(one.n_edges for one in rows)
+        wide = any(one.into.row_offsets.itemsize == 8 or one.out.row_offsets.itemsize == 8 for one in rows)
+        self.edge = np.dtype(np.int64 if wide else np.int32)
+        self.ranks = [
+            _Rank(one, device, blocks or multiprocessors(device) // list(devices).count(device))
+            for one, device in zip(rows, devices, strict=True)
+        ]
+        self.total_linked = sum(rank.total_linked for rank in self.ranks)
+        squares = sum(rank.square_degrees for rank in self.ranks)
+        self.neighbor_degree = squares / max(1, self.total_edges)
+        addresses = [rank.shared.data.ptr for rank in self.ranks]
+        for rank in self.ranks:
+            rank.meet(addresses)
+
+    def queues(self, rank: _Rank, n_sources: int) -> tuple[int, list[int], int]:
+        """Return the capacity of a rank's queue, the first bytes of its working memory's parts, and its size.
+
+        The capacity is the most edges of a frontier that is pushed; the parts are distances of one byte, the
+        visited vertices, the queue and the list of hubs.
+        """
+        dealing, rows = self.dealing, rank.rows
+        capacity = int(2 * dealing.n_ids / fused.BETA) + fused.TUNED["SOLO_EDGES"] + n_sources
+        whole = dealing.n_ids <= max(capacity, fused.WHOLE_QUEUE)
+        item = ctypes.sizeof(NARROW_ITEM[dealing.vertex_dtype.itemsize, self.edge.itemsize])
+        n_hubs = max(rows.into.n_hubs or 0, rows.out.n_hubs or 0)
+        n_queued = dealing.n_ids if whole else capacity
+        begins, n_bytes = aligned((dealing.each, dealing.each // 8, n_queued * item, 16 * (n_hubs + 1)))
+        return fused.ANY if whole else capacity, begins, n_bytes
+
+    def search(self, sources: np.ndarray, options: BfsOptions) -> tuple[list[Search], list[list[RankLevel]]]:
+        """Search from `sources`, distinct ids; return each rank's answer, and its levels if traced.
+
+        Raises
+        ------
+        RankError
+            If a rank did not answer in time; so does every search after that.
+        """
+        with self._lock:
+            if self._failure is not None:
+                raise self._failure
+            launches = [_Launch(self, rank, sources, options) for rank in self.ranks]
+            with ExitStack() as stack:
+                stack.callback(self._wait)
+                for launch in launches:
+                    launch.start()
+            if self._failure is not None:
+                raise self._failure
+            return [launch.found for launch in launches], [launch.levels() for launch in launches]
+
+    def _wait(self) -> None:
+        """Wait for the ranks, and keep the first reason why one gave up."""
+        for rank in self.ranks:
+            self._failure = self._failure or verdict_of(rank.stop_word(), self.deadline)

@@ -1,0 +1,55 @@
+"""Arguments of the kernel with ranks, and the memory where they meet, as in `kernels/fused_meeting.cuh`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from rapids_trav.engines.cuda.bfs.fused_arguments import ARGUMENTS
+from rapids_trav.engines.cuda.runtime.arguments import I32, POINTER, U64, struct
+from rapids_trav.engines.cuda.runtime.memory import aligned
+from rapids_trav.engines.multigpu.one_launch.dealing import MOST_RANKS, Dealing
+
+_SLOT_BYTES = 128
+SHARED_BYTES = _SLOT_BYTES * (1 + 2 * MOST_RANKS)  # the size of the kernel's `Shared`
+MEETING_BYTES = 1024  # at least the size of its `Meeting`
+STOP_WORD = 2  # of `Meeting`: why the search was given up
+
+# Keyed by bytes of a vertex.
+RANKED_ARGUMENTS = {
+    size: struct(
+        "Arguments",
+        base,
+        own_offsets=POINTER,
+        listed_a=POINTER,
+        listed_b=POINTER,
+        shared=POINTER,
+        meeting=POINTER,
+        deadline=U64,
+        total_vertices=U64,
+        total_linked=U64,
+        total_edges=U64,
+        n_each=base.kinds["n_vertices"],
+        rank=I32,
+        n_ranks=I32,
+    )
+    for size, base in ARGUMENTS.items()
+}
+
+
+class SharedLayout(NamedTuple):
+    """First bytes of the parts of the memory that other ranks reach, and its size: the same on all ranks."""
+
+    header: int
+    bitmap_a: int
+    bitmap_b: int
+    listed_a: int
+    listed_b: int
+    n_bytes: int
+
+
+def shared_layout(dealing: Dealing) -> SharedLayout:
+    """Lay out the memory that other ranks reach: two bitmaps of all ids and two lists of own vertices."""
+    bitmap = dealing.n_ids // 8
+    listed = dealing.each * dealing.vertex_dtype.itemsize
+    begins, n_bytes = aligned((SHARED_BYTES, bitmap, bitmap, listed, listed))
+    return SharedLayout._make([*begins, n_bytes])

@@ -1,0 +1,48 @@
+"""Levels of a search in one launch, from the rows that one rank's kernel wrote."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+_STEPS = ("push", "pull")
+_EXCHANGES = ("none", "lists", "copies", "look-ups")  # as `Exchange` in kernels/fused_state.cuh
+_STEP_BITS = 2
+
+
+class RankLevel(NamedTuple):
+    """One level on one rank.
+
+    Attributes
+    ----------
+    direction : str
+        "push" or "pull".
+    exchange : str
+        How the rank took the frontier: from the others' "lists", by "copies" of their parts of the bitmap, or
+        by "look-ups" there.
+    frontier : int
+        Vertices in the frontier, over all ranks.
+    edges : int
+        Edges that the rank examined.
+    milliseconds : float
+        Duration on the device's clock.
+    """
+
+    direction: str
+    exchange: str
+    frontier: int
+    edges: int
+    milliseconds: float
+
+
+def levels_of(rows: np.ndarray) -> list[RankLevel]:
+    """Return the levels from the rows, of which the first has their number and the time of the start."""
+    n_levels = int(rows[0, 1])
+    found = []
+    for level in range(1, min(n_levels + 1, len(rows))):
+        step, frontier, _, _, edges, _, end = (int(value) for value in rows[level])
+        direction, exchange = _STEPS[step % (1 << _STEP_BITS)], _EXCHANGES[step >> _STEP_BITS]
+        milliseconds = (end - int(rows[level - 1][-1])) / 1e6
+        found.append(RankLevel(direction, exchange, frontier, edges, milliseconds))
+    return found

@@ -1,0 +1,168 @@
+"""Searches by several ranks with one launch each, which meet inside the kernel; the ranks share a GPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from .ranked_graphs import ranked
+from .small_graphs import GRAPHS, Graph, check_tree, grid, path, random, star
+
+pytestmark = pytest.mark.gpu
+
+RANKS = [1, 2, 3, 4]
+
+
+def check(made, sources, limit=None) -> None:
+    distance, predecessor, _ = made.search(sources, depth_limit=limit)
+    want = made.graph.distance(sources)
+    if limit is not None:
+        want = np.where(want > limit, -1, want)
+    assert np.array_equal(distance, want)
+    check_tree(made.graph, sources, distance, predecessor)
+
+
+@pytest.mark.parametrize("n_ranks", RANKS)
+@pytest.mark.parametrize("name", GRAPHS)
+def test_ranks_agree_with_scipy(cupy, name, n_ranks):
+    graph = GRAPHS[name]
+    made = ranked(cupy, graph, n_ranks)
+    check(made, [0])
+    check(made, [graph.n - 1])
+    check(made, list(range(0, graph.n, 3)))
+
+
+def rmat(scale: int, factor: int, seed: int) -> Graph:
+    """Return an undirected R-MAT graph."""
+    random = np.random.default_rng(seed)
+    u, v = np.zeros((2, factor << scale), np.int64)
+    for _ in range(scale):
+        i = random.random(len(u)) > 0.76
+        j = random.random(len(u)) > np.where(i, 0.19 / 0.24, 0.57 / 0.76)
+        u, v = 2 * u + i, 2 * v + j
+    return Graph(1 << scale, u, v, symmetric=True)
+
+
+@pytest.mark.parametrize("n_ranks", RANKS)
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_every_exchange_is_used_and_right(cupy, n_ranks, blocks):
+    """A pull takes the frontier from lists, or from copies of bitmaps, or looks a few vertices up."""
+    made = ranked(cupy, rmat(11, 16, seed=3), n_ranks, blocks)
+    seen = set()
+    for sources in ([0], [5], [1000], range(24)):
+        check(made, sources)
+        *_, levels = made.search(sources, trace=True)
+        # All ranks make the same decisions.
+        assert len({tuple(level[:3] for level in rank) for rank in levels}) == 1
+        seen |= {level[:2] for level in levels[0]}
+    assert seen == {("push", "lists"), ("pull", "lists"), ("pull", "copies"), ("pull", "look-ups")}
+
+
+@pytest.mark.parametrize("n_ranks", [2, 3])
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_frontiers_that_swell_and_shrink(cupy, monkeypatch, n_ranks, symmetric):
+    """With short queues, a frontier of many edges is pushed to the bitmap, from which all ranks copy."""
+    from rapids_trav.engines.cuda.bfs import fused
+
+    monkeypatch.setattr(fused, "WHOLE_QUEUE", 0)
+    graph = random(30_000, 150_000, symmetric, seed=6)
+    for least_pull in (0, 1 << 40):
+        made = ranked(cupy, graph, n_ranks, 2, least_pull=least_pull)
+        check(made, [0])
+        check(made, [graph.n - 1])
+        check(made, list(range(0, graph.n, 7)))
+
+
+@pytest.mark.parametrize("n_ranks", RANKS)
+def test_depth_limits_and_targets(cupy, n_ranks):
+    graph = grid(23)
+    made = ranked(cupy, graph, n_ranks)
+    want = graph.distance([0])
+    for limit in (0, 1, 7):
+        check(made, [0], limit)
+    targets = np.flatnonzero(want == 9)[:4]
+    distance, _, levels = made.search([0], targets=targets, trace=True)
+    assert np.array_equal(distance[targets], want[targets])
+    assert {len(rank) for rank in levels} == {9}
+    distance, predecessor, _ = made.search([0], predecessors=False)
+    assert predecessor is None
+    assert np.array_equal(distance, want)
+
+
+@pytest.mark.parametrize("n_ranks", [2, 4])
+def test_long_paths_and_large_stars(cupy, n_ranks):
+    """Distances do not fit into a byte, or one row holds all edges."""
+    made = ranked(cupy, path(400), n_ranks)
+    check(made, [0])
+    check(made, [200])
+    made = ranked(cupy, star(9000), n_ranks, 3)
+    for sources in ([0], [4000], [1, 9000]):
+        check(made, sources)
+
+
+@pytest.mark.parametrize("vertex", [np.int32, np.int64])
+def test_wide_ids_and_offsets(cupy, monkeypatch, vertex):
+    from rapids_trav.engines.multigpu.one_launch import rows
+    from rapids_trav.engines.multigpu.one_launch.dealing import Dealing
+
+    monkeypatch.setattr(rows, "edge_type", lambda n: np.dtype(np.int64))
+    monkeypatch.setattr(Dealing, "vertex_dtype", np.dtype(vertex))
+    graph = rmat(11, 16, seed=4)
+    check(ranked(cupy, graph, 3), [1])
+    check(ranked(cupy, random(3000, 20_000, symmetric=False), 2), [0, 9])
+
+
+def test_a_rank_that_never_launches_ends_the_others(cupy, monkeypatch):
+    """They wait until the deadline, say which rank was missing, and the graph answers no more."""
+    from rapids_trav.engines.multigpu.errors import RankError
+    from rapids_trav.engines.multigpu.one_launch import group
+
+    made = ranked(cupy, GRAPHS["undirected"], 3, deadline=0.002)
+    start = group._Launch.start
+    monkeypatch.setattr(group._Launch, "start", lambda self: self._rank.rows.rank == 1 or start(self))
+    with pytest.raises(RankError, match=r"Rank 1 did not answer rank [02] within 0.002 s; the graph") as told:
+        made.search([0])
+    assert told.value.rank == 1
+    monkeypatch.undo()
+    with pytest.raises(RankError, match="Rank 1 did not answer"):
+        made.search([0])
+
+
+def test_ranks_that_are_told_to_stop_do_not_wait(cupy, monkeypatch):
+    """The word is in the memory of one rank, which tells the others; the deadline is far."""
+    from rapids_trav.engines.multigpu.errors import RankError
+    from rapids_trav.engines.multigpu.one_launch import group
+
+    made = ranked(cupy, GRAPHS["undirected"], 3, deadline=1e6)
+    start = group._Launch.start
+    launched = []
+
+    def only_others(self):
+        if self._rank.rows.rank != 1:
+            launched.append(start(self))
+
+    made.group.ranks[0].shared.view(np.uint32)[0] = 2**32 - 1
+    monkeypatch.setattr(group._Launch, "start", only_others)
+    with pytest.raises(RankError, match="The search was stopped"):
+        made.search([0])
+    assert len(launched) == 2
+
+
+def test_a_rank_that_fails_before_its_launch_leaves_no_other_waiting(cupy, monkeypatch):
+    """All memory is taken before the first launch, so the next search is answered."""
+    from rapids_trav.engines.multigpu.one_launch import group
+
+    made = ranked(cupy, GRAPHS["grid"], 2)
+    taken = group.bitmap_of
+    calls = []
+
+    def fails(*arguments):
+        calls.append(arguments)
+        if len(calls) == 2:
+            raise MemoryError("no room")
+        return taken(*arguments)
+
+    monkeypatch.setattr(group, "bitmap_of", fails)
+    with pytest.raises(MemoryError, match="no room"):
+        made.search([0])
+    check(made, [0])
