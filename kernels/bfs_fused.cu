@@ -191,7 +191,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     // others.
     bool pulling = false;
     bool swelled = false;
-    i32 written = -1;  // the distances up to this one have been written where whole words have them
     bool map_clean = true;
     const auto clean_map = [&](Level* level) {
         if (map_clean) return;
@@ -271,10 +270,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             const Frontier members{bitmap_a, scratch.pull.hubs, min(given.hub_words, n_words)};
 #endif
             copy_hubs(members, scratch.pull.hubs);
-            const bool early = ending && written < 0 && depth < FAR;
             pull_level(graph, state, members, own_part(bitmap_b), hubs_a, depth + 1, next, scratch.pull,
-                       queue, ending, early, tally);
-            if (early) written = depth;
+                       queue, ending, tally);
             end_level(shared, control, next, tally, epoch);
             u64 deferred = shared.seen.deferred;
             if (RANKED || deferred) {
@@ -326,7 +323,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         if (TRACE && first_thread)
             trace_level(trace, depth, pulled ? PULLED : PUSHED, frontier, now, exchange);
     }
-    finish(state, given.n_vertices, n_linked, written);
+    finish(state, given.n_vertices);
     if (first_thread) {
         control->epoch = epoch;
 #if RANKED

@@ -12,21 +12,14 @@ __device__ void clear(u32* visited, u32* bitmap, vertex_t n_vertices) {
     }
 }
 
-// Writes out the distances and marks unreached vertices; a thread takes four vertices, eight threads a word.
-// The words of linked vertices whose distances are all up to `written` have been written: see
-// write_full_words().
-__device__ void finish(const State& state, vertex_t n_vertices, vertex_t n_linked, i32 written) {
-    for (i64 first = 4 * (global_thread() - lane_id()); first < n_vertices; first += 4 * global_threads()) {
-        const i64 base = first + 4 * lane_id();
-        const bool inside = base < n_vertices;
-        const u32 reached = inside ? state.visited[base >> 5] >> (base & 31) & 15 : 0;
-        const uchar4 near = inside ? *reinterpret_cast<const uchar4*>(state.near + base) : uchar4{};
+// Writes out the distances and marks unreached vertices; a thread takes four vertices.
+__device__ void finish(const State& state, vertex_t n_vertices) {
+    for (i64 base = 4 * global_thread(); base < n_vertices; base += 4 * global_threads()) {
+        const u32 reached = state.visited[base >> 5] >> (base & 31);
+        const uchar4 near = *reinterpret_cast<const uchar4*>(state.near + base);
         const i32 distance[4] = {near.x, near.y, near.z, near.w};
-        const i32 farthest = max(max(distance[0], distance[1]), max(distance[2], distance[3]));
-        const bool done = reached == 15 && farthest <= written && (base | 31) < n_linked;
-        const u32 lanes = __ballot_sync(FULL_WARP, done);
-        if ((lanes >> (lane_id() & ~7u) & 255) == 255) continue;
-        if (reached == 15 && farthest != FAR && base + 4 <= n_vertices) {
+        const bool far = max(max(distance[0], distance[1]), max(distance[2], distance[3])) == FAR;
+        if ((reached & 15) == 15 && !far && base + 4 <= n_vertices) {
             *reinterpret_cast<int4*>(state.distance + base) =
                 make_int4(distance[0], distance[1], distance[2], distance[3]);
             continue;

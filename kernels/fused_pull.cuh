@@ -8,12 +8,6 @@
 
 // Edges that a lane reads alone; a vertex with more left is deferred.  Not less than HUB_DEGREE, so that the
 // deferred vertices fit into the list of hubs.
-#ifndef SPARSE_AT_ONCE
-#define SPARSE_AT_ONCE 2
-#endif
-#ifndef DENSE_AT_ONCE
-#define DENSE_AT_ONCE 4
-#endif
 #ifndef PROBES
 #define PROBES 128
 #endif
@@ -50,68 +44,39 @@ __device__ __forceinline__ void settle_word(const State& state, vertex_t word, u
     for (u32 bits = found; bits; bits &= bits - 1) state.distance[word * 32 + __ffs(bits) - 1] = depth;
 }
 
-#ifndef ROWS_AT_ONCE
-#define ROWS_AT_ONCE 2
-#endif
-#ifndef EDGES_AT_ONCE
-#define EDGES_AT_ONCE 4
-#endif
-
-// Searches the rows of a warp's vertices: each lane has some unvisited vertices whose first neighbours are
-// not in the frontier (or NONE), so that their loads are in flight together.  Tells which were reached.
-template <i32 P>
-__device__ void pull_vertices(const Graph& graph, const State& state, const Frontier& frontier,
-                              const vertex_t (&v)[P], bool (&reached)[P], i32 depth, HubItem* deferred,
-                              Level* level, Tally& tally) {
-    edge_t begin[P];
-    edge_t end[P];
-    vertex_t from[P];
-#pragma unroll
-    for (i32 p = 0; p < P; ++p) {
-        begin[p] = end[p] = 0;
-        from[p] = NONE;
-        if (v[p] != NONE) {
-            begin[p] = graph.in.offsets[v[p]] + 1;
-            end[p] = graph.in.offsets[v[p] + 1];
-        }
+// Searches the rows of a warp's vertices: each lane has an unvisited vertex whose first neighbour is not in
+// the frontier (or NONE).  Returns whether the lane's vertex was reached.
+__device__ bool pull_vertices(const Graph& graph, const State& state, const Frontier& frontier, vertex_t v,
+                              i32 depth, HubItem* deferred, Level* level, Tally& tally) {
+    edge_t begin = 0;
+    edge_t end = 0;
+    vertex_t from = NONE;
+    if (v != NONE) {
+        begin = graph.in.offsets[v] + 1;
+        end = graph.in.offsets[v + 1];
     }
-    // A few neighbours at a time: they mostly share a sector, and their bitmap words are loaded together.
-    constexpr i32 AT_ONCE = EDGES_AT_ONCE;
-    for (i32 probe = 0; probe < PROBES; probe += AT_ONCE) {
-        vertex_t u[P * AT_ONCE];
-        bool hit[P * AT_ONCE];
-        bool open = false;
+    // Four neighbours at a time: they mostly share a sector, and their bitmap words are loaded together.
+    constexpr i32 AT_ONCE = 4;
+    for (i32 probe = 0; probe < PROBES && from == NONE && begin < end; probe += AT_ONCE) {
+        vertex_t u[AT_ONCE];
+        bool hit[AT_ONCE];
 #pragma unroll
-        for (i32 p = 0; p < P; ++p) {
-            const bool searching = from[p] == NONE && begin[p] < end[p];
-            open |= searching;
-#pragma unroll
-            for (i32 k = 0; k < AT_ONCE; ++k) {
-                const edge_t edge = begin[p] + k;
-                u[p * AT_ONCE + k] = searching && edge < end[p] ? graph.in.neighbor(edge, tally) : NONE;
-            }
-            if (TRACE && searching) tally.examined += min(static_cast<edge_t>(AT_ONCE), end[p] - begin[p]);
+        for (i32 k = 0; k < AT_ONCE; ++k) {
+            u[k] = begin + k < end ? graph.in.neighbor(begin + k, tally) : NONE;
         }
-        if (!open) break;
         look_up(frontier, u, hit, tally);
 #pragma unroll
-        for (i32 p = 0; p < P; ++p) {
-#pragma unroll
-            for (i32 k = AT_ONCE - 1; k >= 0; --k) {
-                if (hit[p * AT_ONCE + k]) from[p] = u[p * AT_ONCE + k];
-            }
-            begin[p] += AT_ONCE;
+        for (i32 k = AT_ONCE - 1; k >= 0; --k) {
+            if (hit[k]) from = u[k];
         }
+        if (TRACE) tally.examined += min(static_cast<edge_t>(AT_ONCE), end - begin);
+        begin += AT_ONCE;
     }
-#pragma unroll
-    for (i32 p = 0; p < P; ++p) {
-        const bool put_off = from[p] == NONE && begin[p] < end[p];
-        const u32 chunks =
-            put_off ? static_cast<u32>((end[p] - graph.in.offsets[v[p]] - 1) / DEFER_CHUNK + 1) : 0;
-        append_hubs(deferred, &level->deferred, put_off, v[p], chunks);
-        reached[p] = from[p] != NONE;
-        if (reached[p]) settle(state, v[p], from[p], depth);
-    }
+    const bool put_off = from == NONE && begin < end;
+    const u32 chunks = put_off ? static_cast<u32>((end - graph.in.offsets[v] - 1) / DEFER_CHUNK + 1) : 0;
+    append_hubs(deferred, &level->deferred, put_off, v, chunks);
+    if (from != NONE) settle(state, v, from, depth);
+    return from != NONE;
 }
 
 // First probe of N vertices for each lane: settles those whose first neighbour is in the frontier, and lists
@@ -150,7 +115,7 @@ __device__ __forceinline__ void pull_first(const Graph& graph, const State& stat
 // tiles' words; returns the vertices found in it.
 __device__ u32 pull_dense(const Graph& graph, const State& state, const Frontier& frontier, const Tile& tile,
                           u32 unvisited, u32 first_lane, i32 depth, u8* list, u32& left, Tally& tally) {
-    constexpr i32 N = DENSE_AT_ONCE;
+    constexpr i32 N = 4;
     const u32 lane = lane_id();
     u32 found = 0;
     for (u32 word = 0; word < TILE_WORDS; word += N) {
@@ -185,7 +150,7 @@ __device__ u32 pull_dense(const Graph& graph, const State& state, const Frontier
 __device__ void pull_sparse(const Graph& graph, const State& state, const Frontier& frontier,
                             const Tile& tile, u32 size, i32 depth, u8* list, u32& left, u32* found,
                             Tally& tally) {
-    constexpr i32 N = SPARSE_AT_ONCE;
+    constexpr i32 N = 2;
     for (u32 base = 0; base < size; base += WARP * N) {
         u32 local[N];
         bool waiting[N];
@@ -207,27 +172,12 @@ __device__ void pull_sparse(const Graph& graph, const State& state, const Fronti
     }
 }
 
-// Writes the distances of words whose vertices had all been visited before the level: the last levels wait
-// for memory more than they use it.  Each lane holds one of the warp's words from the `first`-th on; eight
-// lanes write a word.
-__device__ __forceinline__ void write_full_words(const State& state, u32 unvisited, const Deal& deal,
-                                                 vertex_t warp, u32 first, vertex_t n_linked) {
-    const u32 full = __ballot_sync(FULL_WARP, unvisited == 0);
-#pragma unroll 4
-    for (u32 k = lane_id() / 8; k < WARP; k += 4) {
-        const i64 base = static_cast<i64>(deal.word(warp, first + k)) * 32 + 4 * (lane_id() & 7);
-        if (!(full >> k & 1) || (base | 31) >= n_linked) continue;
-        const uchar4 near = *reinterpret_cast<const uchar4*>(state.near + base);
-        *reinterpret_cast<int4*>(state.distance + base) = make_int4(near.x, near.y, near.z, near.w);
-    }
-}
-
 // Processes one level with the whole grid; `next` receives every word of the new frontier up to `n_linked`,
-// and `queue` its vertices if `listed`.  With `early`, the distances of words that are done are written.
+// and `queue` its vertices if `listed`.
 template <class Queue>
 __device__ void pull_level(const Graph& graph, const State& state, const Frontier& frontier, u32* next,
                            HubItem* deferred, i32 depth, Level* level, PullShared& shared, const Queue& queue,
-                           bool listed, bool early, Tally& tally) {
+                           bool listed, Tally& tally) {
     const u32 lane = lane_id();
     u8* const list = shared.list[warp_in_block()];
     u32* const found = shared.found[warp_in_block()];
@@ -254,20 +204,11 @@ __device__ void pull_level(const Graph& graph, const State& state, const Frontie
                 pull_sparse(graph, state, frontier, tile, size, depth, list, left, found_here, tally);
             }
             __syncwarp();
-            for (u32 base = 0; base < left; base += WARP * ROWS_AT_ONCE) {
-                u32 local[ROWS_AT_ONCE];
-                vertex_t v[ROWS_AT_ONCE];
-                bool reached[ROWS_AT_ONCE];
-#pragma unroll
-                for (i32 p = 0; p < ROWS_AT_ONCE; ++p) {
-                    const u32 at = base + WARP * p + lane;
-                    local[p] = at < left ? list[at] : 0;
-                    v[p] = at < left ? tile.vertex(local[p]) : NONE;
-                }
-                pull_vertices(graph, state, frontier, v, reached, depth, deferred, level, tally);
-#pragma unroll
-                for (i32 p = 0; p < ROWS_AT_ONCE; ++p) {
-                    if (reached[p]) atomicOr(&found_here[local[p] / 32], 1u << (local[p] & 31));
+            for (u32 base = 0; base < left; base += WARP) {
+                const u32 local = base + lane < left ? list[base + lane] : 0;
+                const vertex_t v = base + lane < left ? tile.vertex(local) : NONE;
+                if (pull_vertices(graph, state, frontier, v, depth, deferred, level, tally)) {
+                    atomicOr(&found_here[local / 32], 1u << (local & 31));
                 }
             }
             __syncwarp();
@@ -283,7 +224,6 @@ __device__ void pull_level(const Graph& graph, const State& state, const Frontie
         }
         __syncwarp();
         if (listed) queue_bits(graph, all, deal, warp, first, list, queue, tally);
-        if (early) write_full_words(state, unvisited, deal, warp, first, graph.n_linked);
     }
 }
 

@@ -209,8 +209,8 @@ def test_dense_tiles_are_read_to_their_last_word(engine):
 
 
 @pytest.mark.parametrize("alone", [0, 1, 4, 29, 32, 70])
-def test_every_distance_is_written_once_words_are_done(monkeypatch, cupy, alone):
-    """Some words are done before the last pulls, others after; `alone` vertices at the end have no edges."""
+def test_every_distance_and_predecessor_is_written(monkeypatch, cupy, alone):
+    """Wide levels are followed by short tails; `alone` vertices at the end have no edges."""
     from rapids_trav.engines.cuda import CudaEngine
     from rapids_trav.engines.cuda.bfs import fused
 
@@ -224,7 +224,7 @@ def test_every_distance_is_written_once_words_are_done(monkeypatch, cupy, alone)
 
     monkeypatch.setattr(fused, "outputs", filled)
     engine, rng = CudaEngine(least_pull=0), np.random.default_rng(alone)
-    for n_core, n_tails in ((6000, 3), (6000, 60), (500, 40)):
+    for n_core, n_tails in ((2000, 3), (500, 40)):
         core = random(n_core, 60 * n_core, symmetric=True, seed=alone)
         tails = n_core + np.arange(3 * n_tails).reshape(3, n_tails)
         u = np.concatenate([core.u, rng.choice(n_core, n_tails, replace=False), *tails[:-1]])
@@ -235,7 +235,7 @@ def test_every_distance_is_written_once_words_are_done(monkeypatch, cupy, alone)
             trace = searched(engine, graph, sources, trace=True)[1]
             searched(engine, graph, sources)
             pulls += sum(row.direction == "pull" for row in trace)
-    assert pulls >= 9
+    assert pulls >= 6
 
 
 def test_heavy_rows_of_searches_together_reach_every_neighbour(engine):
