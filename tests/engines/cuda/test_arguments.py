@@ -30,8 +30,11 @@ def file_of(name):
     return file
 
 
-def declared(name, vertex_bytes):
-    """Return the fields of a struct in the sources, with those of its base first."""
+def declared(name, vertex_bytes, ranked=False):
+    """Return the fields of a struct in the sources, with those of its base first.
+
+    The fields of kernels that search one of several ranks count only if `ranked`.
+    """
     types = {"i64": I64, "u64": U64, "i32": I32, "u32": U32, "float": FLOAT, "double": DOUBLE}
     types["vertex_t"] = {4: I32, 8: I64}[vertex_bytes]
     found = re.search(
@@ -39,10 +42,12 @@ def declared(name, vertex_bytes):
     )
     base, body = found.groups()
     code = re.sub(r"//.*", "", body)
-    fields = re.findall(r"^    (?:const )?([\w ]+?)(\*?) (\w+);", code, re.MULTILINE)
+    ranks = re.compile(r"^#if RANKED\n(.*?)^#endif\n", re.MULTILINE | re.DOTALL)
+    code = ranks.sub(r"\1" if ranked else "", code)
+    fields = re.findall(r"^    (?:const )?([\w ]+?)((?:\* const)?\*?) (\w+);", code, re.MULTILINE)
     assert len(fields) == code.count(";")
     own = {field: POINTER if star else types[kind] for kind, star, field in fields}
-    return (declared(base, vertex_bytes) if base else {}) | own
+    return (declared(base, vertex_bytes, ranked) if base else {}) | own
 
 
 def errors(text):
@@ -64,6 +69,15 @@ def test_fields_are_those_of_the_kernel(name, vertex_bytes):
     assert {field: getattr(struct, field).size for field in struct.kinds} == {
         field: ctypes.sizeof(kind) for field, kind in struct.kinds.items()
     }
+
+
+@pytest.mark.parametrize("vertex_bytes", [4, 8])
+def test_fields_of_a_rank_are_those_of_its_kernel(vertex_bytes):
+    pytest.importorskip("cupy")
+    from rapids_trav.engines.multigpu.one_launch.layout import RANKED_ARGUMENTS
+
+    struct = RANKED_ARGUMENTS[vertex_bytes]
+    assert list(struct.kinds.items()) == list(declared("Arguments", vertex_bytes, ranked=True).items())
 
 
 @pytest.mark.parametrize("bits", [(32, 32), (32, 64), (64, 64)])
