@@ -21,9 +21,11 @@
     python ci/bench_gpu.py kinds                B11: vertex- and edge-centric searches by kind of graph
     python ci/bench_gpu.py evenness             the worst root over the median, scale 20 to 26
     python ci/bench_gpu.py strings              ids that are strings: builds and calls
+    python ci/bench_gpu.py questions            small questions, and the host's part of a search
     python ci/bench_gpu.py beyond               larger than the card: built, searched, validated
     python ci/bench_gpu.py all --json rows.jsonl --plot rows.png
     python ci/bench_gpu.py readme --json ci/gpu-benchmark.jsonl     rows of the pages' tables, in one run
+    python ci/bench_gpu.py latency --json ci/gpu-latency.jsonl      evenness, streams, questions, strings
     python ci/bench_gpu.py claims --json rows.jsonl    B3 to B5, B8, B11 to B13, evenness, strings
 
 Every row states its run, the date, the commit and digest of the sources, the card and the driver;
@@ -60,6 +62,7 @@ from bench import (
     pictures,
     programs,
     provenance,
+    questions,
     real,
     replication,
     scales,
@@ -100,6 +103,7 @@ BENCHMARKS = {
     "kinds": kinds,
     "evenness": evenness,
     "strings": string_ids,
+    "questions": questions,
     "beyond": beyond,
     "variants": variants,
 }
@@ -123,7 +127,15 @@ CLAIMS: dict[str, Sequence[str]] = {
     "evenness": evenness.GRAPHS,
     "strings": ("rmat20",),
 }
-GROUPS = {"readme": README, "claims": CLAIMS}
+# Benchmarks of single searches by scale, of a stream of them, of small questions, and of string ids: about 3
+# minutes of an H100.
+LATENCY: dict[str, Sequence[str]] = {
+    "evenness": evenness.GRAPHS,
+    "streamed": ("rmat24",),
+    "questions": ("facebook", "rmat20", "rmat22", "rmat24"),
+    "strings": ("rmat20",),
+}
+GROUPS = {"readme": README, "latency": LATENCY, "claims": CLAIMS}
 GROUP_SLOW_SECONDS = 1.0
 
 
@@ -134,7 +146,8 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument(
         "benchmark", nargs="?", default="variants", choices=[*BENCHMARKS, "all", *GROUPS],
-        metavar="BENCHMARK", help=f"{', '.join(BENCHMARKS)}, all, readme or claims (default: variants)",
+        metavar="BENCHMARK",
+        help=f"{', '.join(BENCHMARKS)}, all, {', '.join(GROUPS)} (default: variants)",
     )  # fmt: skip
     parser.add_argument("--graphs", help="in place of the benchmark's own, e.g. rmat20,facebook")
     parser.add_argument("--roots", type=int, default=64, help="searches of each contender (default: 64)")

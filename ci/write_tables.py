@@ -5,7 +5,7 @@
 
 A table stands between `<!-- table: NAME -->` and `<!-- end of table -->`, and is made from the rows of one
 run, or of one run on a CPU and one on a GPU.  Rows of several runs or sources in one file, or without a run,
-are refused with exit status 2.
+are refused with exit status 2.  A table whose rows have no file yet is left as it is.
 """
 
 from __future__ import annotations
@@ -26,9 +26,8 @@ MARKED = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end of table -->)", r
 
 
 def read(path: Path) -> Run:
-    """Return the rows in a file; none if there is no such file."""
-    lines = path.read_text().splitlines() if path.exists() else []
-    return Run(json.loads(line) for line in lines if line.strip())
+    """Return the rows in a file."""
+    return Run(json.loads(line) for line in path.read_text().splitlines() if line.strip())
 
 
 def written(text: str, folder: Path) -> str:
@@ -41,6 +40,8 @@ def written(text: str, folder: Path) -> str:
         if name not in made:
             raise RowsError(f"No table is called {name!r}: there are {', '.join(made)}.")
         files, table = made[name]
+        if not all((folder / file).exists() for file in files):
+            return match[0]
         try:
             lines = table(*map(run, files))
         except RowsError as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
+from . import questions, streamed
 from .cpu import report
 from .libraries import rival_name
 from .markdown import number, table
@@ -276,8 +277,73 @@ def summary(cpu: Run, gpu: Run) -> list[str]:
     return table(["median ms", "machine", "rapids-trav", "other library", "which"], body)
 
 
+def latency(run: Run) -> list[str]:
+    """Return the times of a search by scale, by the device's clock, and how even they are."""
+    columns = {
+        "median ms": "median_ms", "worst over median": "worst_over_median",
+        "harmonic mean GTEPS": "gteps_harmonic_mean", "least GTEPS": "gteps_min",
+    }  # fmt: skip
+    body = [
+        [f"scale {row['graph'].removeprefix('rmat')}", *(number(row.get(name)) for name in columns.values())]
+        for row in run.rows("evenness", "evenness")
+    ]
+    return table(["device clock", *columns], body)
+
+
+def stream(run: Run) -> list[str]:
+    names = {
+        streamed.DEVICE: "by the device's clock", "engine.bfs": "one after another, to arrays",
+        "engine.bfs_stream": "streamed, to arrays", "graph.bfs": "`graph.bfs`, to frames",
+        "graph.bfs_stream": "**`graph.bfs_stream`**, to frames",
+    }  # fmt: skip
+    body = []
+    for name, label in names.items():
+        wanted = {"graph": "rmat24", "name": name}
+        total, over = (
+            run.figure(column, "streamed", "streamed", **wanted) for column in ("total_ms", "over_device")
+        )
+        body.append([label, number(total), "-" if over is None else f"{1 / over:.1%}"])
+    return table(["64 searches, scale 24", "ms", "device busy"], body)
+
+
+def small_questions(run: Run) -> list[str]:
+    graphs = FACEBOOK | SCALES
+    search = {
+        questions.DEVICE: "the search, device clock", questions.WALL: "... to arrays, by the wall",
+        questions.HOST: "... of which the host's part",
+    }  # fmt: skip
+    lines = [("search", name, label) for name, label in search.items()]
+    lines += [("questions", name, f"`{name}`") for name in questions.QUESTIONS]
+    body = [
+        [label, *(number(run.figure("median_ms", "questions", part, graph=g, name=name)) for g in graphs)]
+        for part, name, label in lines
+    ]
+    return table(["median ms", *graphs.values()], body)
+
+
+def strings(run: Run) -> list[str]:
+    lines = (
+        ("build", "build", "rapids_trav"), ("... cuGraph's", "build", "cugraph"),
+        ("`bfs`, frame out", "calls", "rapids_trav bfs"),
+        ("... without predecessors", "calls", "rapids_trav bfs, no predecessors"),
+        ("... `reached_only=True`", "calls", "rapids_trav bfs, reached_only"),
+        ("... cuGraph's", "calls", "cugraph bfs"),
+    )  # fmt: skip
+    body = [
+        [
+            label,
+            *(
+                number(run.figure("median_ms", "strings", part, graph="rmat20", ids=ids, name=name))
+                for ids in ("integers", "strings")
+            ),
+        ]
+        for label, part, name in lines
+    ]
+    return table(["median ms, scale 20", "integer ids", "string ids"], body)
+
+
 Table = Callable[..., list[str]]  # of a run for each file
-CPU, GPU = "cpu-benchmark.jsonl", "gpu-benchmark.jsonl"
+CPU, GPU, LATENCY = "cpu-benchmark.jsonl", "gpu-benchmark.jsonl", "gpu-latency.jsonl"
 TABLES: dict[tuple[str, ...], dict[str, Table]] = {  # by the files of the rows
     (GPU,): {
         "gpu-run": gpu,
@@ -288,6 +354,13 @@ TABLES: dict[tuple[str, ...], dict[str, Table]] = {  # by the files of the rows
         "ablation": ablation,
         "replication": replication,
         "out-of-core": out_of_core,
+    },
+    (LATENCY,): {
+        "latency-run": gpu,
+        "latency": latency,
+        "stream": stream,
+        "questions": small_questions,
+        "strings": strings,
     },
     (CPU,): {"cpu-run": cpu, "cpu-traversal": cpu_traversal, "cpu-questions": cpu_questions},
     (CPU, GPU): {"summary": summary},

@@ -137,6 +137,8 @@ def test_tables_are_written_and_checked(tmp_path, capsys):
     cpu_rows.write_text("".join(json.dumps(cpu_row(run=run)) + "\n" for run in "ab"))
     assert write_tables.main([*where, "--check"]) == 2
     assert "Table cpu-traversal: Rows of cpu are of 2 different runs" in capsys.readouterr().err
+    cpu_rows.unlink()
+    assert write_tables.main(where) == 0 and page.read_text() == text
     page.write_text("<!-- table: speed -->\n<!-- end of table -->\n")
     assert write_tables.main(where) == 2
     assert "No table is called 'speed'" in capsys.readouterr().err
@@ -144,10 +146,12 @@ def test_tables_are_written_and_checked(tmp_path, capsys):
 
 @pytest.mark.parametrize("files", readme_tables.TABLES, ids="+".join)
 def test_the_pages_are_what_the_rows_say(files):
-    """Files are skipped if their rows were measured before rows named their run."""
+    """Files are skipped if they are not there, or if their rows were measured before rows named their run."""
     text = "".join(page.read_text() for page in write_tables.PAGES)
     assert all(f"<!-- table: {name} -->" in text for name in readme_tables.TABLES[files])
     for file in files:
+        if not (ROOT / "ci" / file).exists():
+            pytest.skip(f"{file} has not been measured")
         kept = [json.loads(line) for line in (ROOT / "ci" / file).read_text().splitlines()]
         if not any("run" in row for row in kept):
             pytest.skip(f"{file} has no rows that tell their run")
