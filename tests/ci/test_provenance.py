@@ -148,8 +148,9 @@ def test_the_pages_are_what_the_rows_say(files):
     text = "".join(page.read_text() for page in write_tables.PAGES)
     assert all(f"<!-- table: {name} -->" in text for name in readme_tables.TABLES[files])
     for file in files:
-        kept = [json.loads(line) for line in (ROOT / "ci" / file).read_text().splitlines()]
-        if not any("run" in row for row in kept):
+        path = ROOT / "ci" / file
+        kept = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+        if kept and not any("run" in row for row in kept):
             pytest.skip(f"{file} has no rows that tell their run")
     marked = "".join(m[0] for m in write_tables.MARKED.finditer(text) if m[2] in readme_tables.TABLES[files])
     assert write_tables.written(marked, ROOT / "ci") == marked
