@@ -20,6 +20,7 @@ pages with rows that something active leads to.
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -57,11 +58,12 @@ ORDERS = {
     "shuffled": {"order": "ids"},
 }
 PARTS = 4  # the limit holds this part of the edges
-VERTEX_BYTES = 24  # of a first guess of the memory that vertices need
 OUTSIDE_BYTES = {"entry": 16, "vertex": 64}  # of a limit with which the edges are outside, but quickly built
 RUNS = 3
 MOST_MS = 3000  # after so many milliseconds no more calls are timed
 PROBE = 4  # iterations by which the time of a sweep is guessed
+MOST_OVER = 200  # times the time in memory, after which a sweep is stopped as well
+LATE: Row = {"note": "not measured, no time is left"}
 PRECISION = 1e-6  # largest sum of the differences of ranks
 TOLERANCE, FINE_TOLERANCE = 1e-7, 1e-8  # of ranks that are timed, and of those compared with
 
@@ -205,8 +207,7 @@ class Series:
         self._ms: dict[str, float] = {}
 
     def rows(self) -> Iterator[Row]:
-        for program in self._asked:
-            yield {"program": program, "name": MEMORY, **self._in_memory(program)}
+        yield from self._in_memory()
         if self._is_late:
             return
         weighted = "sssp" in self._asked
@@ -224,21 +225,29 @@ class Series:
     def _is_late(self) -> bool:
         return time.perf_counter() > self._end
 
-    def _in_memory(self, program: str) -> Row:
-        """Return the times in memory; keep the median and the answer with which others are compared.
+    def _in_memory(self) -> Iterator[Row]:
+        """Yield the times in memory; keep the medians, and the answers with which others are compared.
 
-        A graph is built for each program, since weights take more than the programs without them leave.
+        Weights take more than programs without them leave, so there is a graph for each kind.
         """
-        if self._is_late:
-            return {"note": "not measured, no time is left"}
-        lab, weight = self._lab, {"weight": "weight"} if program == "sssp" else {}
-        try:
-            graph = lab.graph(self._edges, **weight, **self._how)
-            fine = {"tol": FINE_TOLERANCE} if program == "pagerank" else {}
-            self._answers[program] = question(graph, program, self._source, Way(fine))
-            times = of_times(self._times(lambda: question(graph, program, self._source, Way())))
-        except REFUSALS as error:
-            return {"note": f"not measured, {reason(error)}"}
+        for programs, weight in (["sssp"], {"weight": "weight"}), (["components", "pagerank"], {}):
+            graph: Graph | None = None
+            for program in [name for name in programs if name in self._asked]:
+                try:
+                    if self._is_late:
+                        row = LATE
+                    else:
+                        graph = graph or self._lab.graph(self._edges, **weight, **self._how)
+                        row = self._whole(graph, program)
+                except REFUSALS as error:
+                    row = {"note": f"not measured, {reason(error)}"}
+                yield {"program": program, "name": MEMORY, **row}
+            del graph
+
+    def _whole(self, graph: Graph, program: str) -> Row:
+        fine = Way({"tol": FINE_TOLERANCE} if program == "pagerank" else {})
+        self._answers[program] = question(graph, program, self._source, fine)
+        times = of_times(self._times(lambda: question(graph, program, self._source, Way())))
         self._ms[program] = times["median_ms"]
         return times
 
@@ -255,12 +264,12 @@ class Series:
     def _set_limit(self, graph: Graph, program: str, names: Sequence[str]) -> dict[str, Row]:
         """Set one limit for all ways of a program, of which each runs once; return rows of those refused."""
         part = bytes_of(graph, program) // PARTS
-        graph.budget.limit = part + VERTEX_BYTES * graph.n_vertices
+        graph.budget.limit = 1  # refusals name what the vertices need
         refused: dict[str, Row] = {}
         for name in names:
             way = WAYS[program][name]
             if self._is_late:
-                refused[name] = {"note": "not measured, no time is left"}
+                refused[name] = LATE
                 continue
             most = PROBE if way.sweeps else None
             try:
@@ -271,14 +280,14 @@ class Series:
 
     def _measured(self, graph: Graph, program: str, way: Way) -> Row:
         if self._is_late:
-            return {"note": "not measured, no time is left"}
+            return LATE
         entries, n_bytes = graph.storage.view("out").stored.n_edges, bytes_of(graph, program)
 
         def ask(most: int | None = None, trace: bool = False) -> Any:
             return question(graph, program, self._source, way, trace=trace, most=most)
 
         try:
-            most = self._most(ask) if way.sweeps else None
+            most = self._most(program, ask) if way.sweeps else None
             at_rest = graph.budget.used
             traced, seconds, peak = self._lab.peak_bytes(lambda: ask(most, trace=True))
             bound = most is not None and len(traced.trace) >= most
@@ -297,10 +306,11 @@ class Series:
         expected = self._answers.setdefault(program, traced.result)
         return row | {"checked": 1, "wrong": int(not SAME[program](expected, traced.result))}
 
-    def _most(self, ask: Callable[..., Any]) -> int:
+    def _most(self, program: str, ask: Callable[..., Any]) -> int:
         """Return the iterations of a sweep that fit its time, at least those of a probe."""
         _, seconds = self._lab.timed(lambda: ask(PROBE))
-        return max(PROBE, int(self._lab.sweep_seconds / max(seconds / PROBE, 1e-9)))
+        limit = min(self._lab.sweep_seconds, MOST_OVER / 1e3 * self._ms.get(program, math.inf))
+        return max(PROBE, int(limit / max(seconds / PROBE, 1e-9)))
 
     def _times(self, call: Callable[[], Any]) -> list[float]:
         """Return the milliseconds of a few calls, of one if it is slow."""

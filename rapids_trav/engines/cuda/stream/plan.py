@@ -23,7 +23,7 @@ ALIGNMENT = 256
 MOST_PAGE_BYTES = 1 << 28  # 5 ms of a link; smaller pages lose less time at the ends of an iteration
 # 0.3 ms of a link.  On an H100 a page takes about 0.2 ms of the host, which smaller pages would wait for.
 LEAST_PAGE_BYTES = 1 << 24
-ROOM_PAGES = 24  # pages in the memory left by the vertices: three in progress leave most of it to those that stay
+ROOM_PAGES = 24  # that would fill the memory left by the vertices; three are in progress, the others stay
 READ_COST = 4  # cost of an edge that is read in place, in copied edges
 
 
