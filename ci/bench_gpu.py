@@ -156,6 +156,20 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--plot", type=Path, help="draw the rows into this file, e.g. rows.png")
     parser.add_argument("--pool", type=int, default=60, help="RMM pool in GiB (default: 60)")
     parser.add_argument("--slow", action="store_true", help="also measure what takes minutes")
+    parser.add_argument(
+        "--rows", action="append", metavar="PATTERN", default=None,
+        help="with schedules: only rows whose graph/order/program/name is like this, e.g. "
+        "'grid4096/locality/sssp/*'; may be given several times",
+    )  # fmt: skip
+    parser.add_argument(
+        "--sweep-seconds",
+        type=float,
+        default=Lab.sweep_seconds,
+        help="with schedules: stop sweeps after so long (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=Lab.seconds, help="with schedules: begin no more rows after so long"
+    )
     options = parser.parse_args(arguments)
 
     if options.roots < 1 or options.pool < 1 or (options.seed or 0) < 0:
@@ -184,6 +198,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(reason, file=sys.stderr)
         return 1
     lab = Lab(options.roots, options.seed, options.pool, options.slow)
+    lab.selected, lab.sweep_seconds = options.rows or lab.selected, options.sweep_seconds
+    lab.seconds = options.seconds
     if options.benchmark in GROUPS:
         lab.slow_seconds = GROUP_SLOW_SECONDS
     recorder = Recorder(options.json, facts=provenance.of_run() | provenance.of_gpu())

@@ -67,15 +67,16 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     NarrowItem* narrow_b = given.narrow_b;
     HubItem* hubs_a = given.hubs_a;
     HubItem* hubs_b = given.hubs_b;
-    const edge_t out_resident_begin = static_cast<edge_t>(given.out_resident_begin);
-    const edge_t in_resident_begin = static_cast<edge_t>(given.in_resident_begin);
-    const Graph graph{{given.out_offsets, given.out_indices, given.out_resident, out_resident_begin},
-                      {given.in_offsets, given.in_indices, given.in_resident, in_resident_begin},
-                      given.first_neighbors,
-                      n_linked,
-                      leaf_degree,
+    const Graph graph{
+        {given.out_offsets, given.out_indices, given.out_resident,
+         static_cast<edge_t>(given.out_resident_head), static_cast<edge_t>(given.out_resident_begin)},
+        {given.in_offsets, given.in_indices, given.in_resident, static_cast<edge_t>(given.in_resident_head),
+         static_cast<edge_t>(given.in_resident_begin)},
+        given.first_neighbors,
+        n_linked,
+        leaf_degree,
 #if RANKED
-                      given.own_offsets
+        given.own_offsets
 #endif
     };
     const State state{given.distance, given.near, given.predecessor, visited, given.targets, control};

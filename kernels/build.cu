@@ -7,6 +7,7 @@
 //
 // Must agree with: build and first_neighbors in tests/kernel_references.py.
 #include "rows.cuh"
+#include "weights.cuh"
 
 constexpr u64 DROPPED = ~0ull;
 constexpr i32 COLUMN_BITS = 32;
@@ -52,12 +53,14 @@ extern "C" __global__ void count_row_blocks(const vertex_t* __restrict__ rows,
 }
 
 // Appends the keys of the entries whose row is in [first, after) to `keys`, which already holds *filled; with
-// `both`, also those of mirrored edges.  A warp reads SELECTED edges for each lane before it reserves their
-// places, since all warps reserve places in one word.
+// `both`, also those of mirrored edges; their weights, of `weight_bytes` each (0: there are none), go to the
+// same places of `selected`.  A warp reads SELECTED edges for each lane before it reserves their places,
+// since all warps reserve places in one word.
 constexpr i32 SELECTED = 8;
 extern "C" __global__ void select_rows(const vertex_t* __restrict__ rows,
                                        const vertex_t* __restrict__ columns, i64 n_edges, i32 both, i64 first,
-                                       i64 after, u64* filled, u64* keys) {
+                                       i64 after, u64* filled, u64* keys, const void* weights,
+                                       i32 weight_bytes, void* selected) {
     for (i64 base = (global_thread() - lane_id()) * SELECTED; base < n_edges;
          base += global_threads() * SELECTED) {
         vertex_t row[SELECTED], column[SELECTED];
@@ -78,11 +81,17 @@ extern "C" __global__ void select_rows(const vertex_t* __restrict__ rows,
         place = __shfl_sync(FULL_WARP, place, 0);
 #pragma unroll
         for (i32 k = 0; k < SELECTED; ++k) {
-            if (own[k] >> lane_id() & 1)
-                keys[place + __popc(own[k] & lanes_below())] = pack(row[k], column[k]);
+            const i64 i = base + k * WARP + lane_id();
+            if (own[k] >> lane_id() & 1) {
+                const u64 own_place = place + __popc(own[k] & lanes_below());
+                keys[own_place] = pack(row[k], column[k]);
+                copy_weight(weights, weight_bytes, i, selected, own_place);
+            }
             place += __popc(own[k]);
             if (mirror[k] >> lane_id() & 1) {
-                keys[place + __popc(mirror[k] & lanes_below())] = pack(column[k], row[k]);
+                const u64 mirror_place = place + __popc(mirror[k] & lanes_below());
+                keys[mirror_place] = pack(column[k], row[k]);
+                copy_weight(weights, weight_bytes, i, selected, mirror_place);
             }
             place += __popc(mirror[k]);
         }

@@ -5,12 +5,7 @@
 // the edges differ from those that were counted before, and `free` then shows this.
 //
 // Must agree with: place_plainly in rapids_trav/engines/cuda/build/places.py.
-#include "common.cuh"
-
-template <class Word>
-__device__ __forceinline__ void copy(const void* from, i64 i, void* to, i64 place) {
-    static_cast<Word*>(to)[place] = static_cast<const Word*>(from)[i];
-}
+#include "weights.cuh"
 
 struct PlaceArguments {
     const vertex_t* rows;
@@ -37,8 +32,7 @@ extern "C" __global__ void place_edges(const PlaceArguments given) {
         const i64 place = static_cast<i64>(atomicAdd(&given.free[row], 1ull)) - given.begin;
         if (place >= given.n_places) return;
         given.placed[place] = column;
-        if (given.weight_bytes == 4) copy<u32>(given.weights, i, given.placed_weights, place);
-        if (given.weight_bytes == 8) copy<u64>(given.weights, i, given.placed_weights, place);
+        copy_weight(given.weights, given.weight_bytes, i, given.placed_weights, place);
     };
     for (i64 i = global_thread(); i < given.n_edges; i += global_threads()) {
         const vertex_t row = rows[i];

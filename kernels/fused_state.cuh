@@ -152,15 +152,18 @@ struct Tally {
 };
 
 // The rows of an adjacency. With PAGED, `indices` is in host memory, which the device reads over the bus, and
-// device memory also holds the indices from `resident_begin` on.
+// device memory also holds the indices before `resident_head` and, after these, those from `resident_begin`
+// on.
 struct Rows {
     const edge_t* offsets;
     const vertex_t* indices;
     const vertex_t* resident;
+    edge_t resident_head;
     edge_t resident_begin;
 
     __device__ __forceinline__ vertex_t neighbor(edge_t edge, Tally& tally) const {
-        if (PAGED && edge >= resident_begin) return resident[edge - resident_begin];
+        if (PAGED && edge < resident_head) return resident[edge];
+        if (PAGED && edge >= resident_begin) return resident[edge - resident_begin + resident_head];
         if (PAGED && TRACE) tally.from_host += 1;
         return indices[edge];
     }
@@ -205,10 +208,12 @@ struct Arguments {
     const edge_t* out_offsets;
     const vertex_t* out_indices;
     const vertex_t* out_resident;
+    i64 out_resident_head;
     i64 out_resident_begin;
     const edge_t* in_offsets;
     const vertex_t* in_indices;
     const vertex_t* in_resident;
+    i64 in_resident_head;
     i64 in_resident_begin;
     const vertex_t* first_neighbors;
     const vertex_t* sources;

@@ -149,6 +149,7 @@ struct BlocksShared {
     i64 first_items[MOST_BLOCKS + 1];
     i32 places[MOST_BLOCKS];
     u32 activated[MOST_BLOCKS];  // items taken since the start of the launch
+    u32 listed[MOST_BLOCKS];     // items that are left at its end
     Waiting waiting;             // likewise
     value_t messages[BLOCK_SIZE];
     i64 begins[BLOCK_SIZE];  // of items on the device; ~begin of items in host memory
@@ -329,27 +330,30 @@ __device__ __forceinline__ void enter_put_off(const BlocksArguments& given, Bloc
     count(&next->left, FOUND, n_left);
 }
 
-// Counts the items of the queue, by block, if the launch ends before it is empty.
+// Counts the items of the queue and those put off, by block, if the launch ends before there are none; in
+// shared memory, as a long queue has items of few blocks.
 __device__ __forceinline__ void count_listed(const BlocksArguments& given, BlocksShared& shared) {
     for (i64 i = global_thread(); i < static_cast<i64>(shared.sizes.items); i += global_threads()) {
         const Item item = item_of(given, shared.first_items, __ldcg(&given.queue[i]));
-        atomicAdd(&counts_of(given, item.block)[LISTED], 1ull);
+        atomicAdd(&shared.listed[item.block], 1u);
     }
     for (i64 i = global_thread(); i < static_cast<i64>(shared.sizes.chunks); i += global_threads()) {
         const u64 chunk = __ldcg(&given.chunks[i]);
         if (chunk >> ITEM_BITS) continue;
         const Item item = item_of(given, shared.first_items, static_cast<i64>(chunk));
-        atomicAdd(&counts_of(given, item.block)[LISTED], 1ull);
+        atomicAdd(&shared.listed[item.block], 1u);
     }
-    if (shared.put_off == identity()) return;
-    const i64 n_items = given.first_items[given.n_blocks];
-    for (i64 word = global_thread(); word * WARP < n_items; word += global_threads()) {
-        for (u32 found = __ldcg(&given.put_off[word]); found != 0; found &= found - 1) {
-            const i64 number = word * WARP + __ffs(static_cast<i32>(found)) - 1;
-            const Item item = item_of(given, shared.first_items, number);
-            atomicAdd(&counts_of(given, item.block)[LISTED], 1ull);
+    if (shared.put_off != identity()) {
+        const i64 n_items = given.first_items[given.n_blocks];
+        for (i64 word = global_thread(); word * WARP < n_items; word += global_threads()) {
+            for (u32 found = __ldcg(&given.put_off[word]); found != 0; found &= found - 1) {
+                const i64 number = word * WARP + __ffs(static_cast<i32>(found)) - 1;
+                const Item item = item_of(given, shared.first_items, number);
+                atomicAdd(&shared.listed[item.block], 1u);
+            }
         }
     }
+    __syncthreads();
 }
 
 // Iterates until the queue is empty, a copy has arrived, or the launch has done enough.  The host exchanges
@@ -365,7 +369,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, RESIDENT_BLOCKS)
         shared.first_items[i] = given.first_items[i];
         if (i == given.n_blocks) break;
         shared.places[i] = given.places[i];
-        shared.activated[i] = 0;
+        shared.activated[i] = shared.listed[i] = 0;
         shared.waiting.clear(i);
         if (blockIdx.x != 0) continue;
         counts_of(given, i)[LISTED] = 0;
@@ -450,7 +454,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, RESIDENT_BLOCKS)
     count_listed(given, shared);
     for (i32 i = static_cast<i32>(threadIdx.x); i < given.n_blocks; i += BLOCK_SIZE) {
         const u32 activated = shared.activated[i];
+        const u32 listed = shared.listed[i];
         if (activated != 0) atomicAdd(&counts_of(given, i)[ACTIVATED], static_cast<u64>(activated));
+        if (listed != 0) atomicAdd(&counts_of(given, i)[LISTED], static_cast<u64>(listed));
         shared.waiting.report(given, i);
     }
     __syncthreads();

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from rapids_trav.csr.adjacency import Resident
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.cuda.build import spilled
 from rapids_trav.engines.cuda.build.places import place_plainly
@@ -29,12 +30,16 @@ class Gpu(CpuEngine):
         device = spilled.Device(np, self.count_ids, place_plainly, lambda array: array)
         return spilled.build_adjacency(chunks, n_vertices, outside, device, **how)
 
-    def reach_outside(self, adjacency, first):
+    def reach_outside(self, adjacency, head, begin):
         rows = replace(adjacency, row_offsets=adjacency.row_offsets.copy())
         return replace(
             rows,
             first_neighbors=np.zeros(adjacency.n_vertices, np.int32),
-            resident=(first, adjacency.column_indices[first:].copy()),
+            resident=Resident(
+                head,
+                begin,
+                np.concatenate([adjacency.column_indices[:head], adjacency.column_indices[begin:]]),
+            ),
         )
 
     def run(self, view, program, state, options):

@@ -1,7 +1,7 @@
 """The graphs of the benchmarks, by name, and the roots of the searches.
 
 Names: `rmat<scale>` (edge factor 16, or `rmat<scale>x<edge factor>`), `grid<side>`, `path<n>`, `star<n>`,
-`geometric<log2 n>`, `lattice<side>`, and the data sets.
+`geometric<log2 n>`, `lattice<side>`, `chains<log2 n>`, and the data sets.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ import numpy as np
 from rapids_trav import datasets, generators
 
 Array = Any
-NAME = re.compile(r"(grid|path|star|geometric|lattice)(\d+)")
+NAME = re.compile(r"(grid|path|star|geometric|lattice|chains)(\d+)")
 RMAT = re.compile(r"rmat(\d+)(?:x([1-9]\d*))?")
 CHUNK = 1 << 26  # edges processed at once
+CORE_SHARE, CORE_FACTOR = 3, 8  # of `chains`: an eighth of the vertices, with so many edges each
 FRAME_ROWS = 2**31 - 1  # largest number of rows of a cuDF frame
 PART_ROWS = 1 << 30  # rows per frame, where there are several frames
 
@@ -43,7 +44,11 @@ def load(name: str, library: str = "cudf") -> Any:
     if kind in ("path", "star"):
         return getattr(generators, kind)(size, library=library)
     xp = import_module("cupy" if library == "cudf" else "numpy")
-    src, dst = geometric(1 << size, xp=xp) if kind == "geometric" else lattice(size, xp=xp)
+    if kind == "chains":
+        core = generators.rmat(max(size - CORE_SHARE, 0), CORE_FACTOR, library=library)
+        src, dst = chains(1 << size, xp.asarray(core["src"]), xp.asarray(core["dst"]), xp=xp)
+    else:
+        src, dst = geometric(1 << size, xp=xp) if kind == "geometric" else lattice(size, xp=xp)
     return import_module(library).DataFrame({"src": src, "dst": dst})
 
 
@@ -81,11 +86,13 @@ def check_name(name: str) -> str | None:
     known = ", ".join(datasets.names())
     return (
         f"no graph is called {name!r}: there are rmat20, rmat20x8, grid4096, path1000000, geometric20, "
-        f"lattice4096 (with other numbers too), {known}"
+        f"lattice4096, chains20 (with other numbers too), {known}"
     )
 
 
 def is_directed(name: str) -> bool:
+    if (match := NAME.fullmatch(name)) and match[1] == "chains":
+        return True
     return datasets.DIRECTED.get(name, False)
 
 
@@ -137,6 +144,26 @@ def lattice(side: int, *, blocked: float = 0.35, seed: int = 1, xp: Any = np) ->
     src = xp.concatenate([vertex[:, :-1][across], vertex[:-1][down]])
     dst = xp.concatenate([vertex[:, 1:][across], vertex[1:][down]])
     return src, dst
+
+
+def chains(
+    n: int, src: Array, dst: Array, *, length: int = 14, seed: int = 1, xp: Any = np
+) -> tuple[Array, Array]:
+    """Add one-way chains of `length` vertices to a core of directed edges, up to `n` vertices in all.
+
+    Each chain leads from a random vertex of the core to another, as roads with few crossings or chains of
+    redirected pages do.
+    """
+    first = int(max(src.max(), dst.max())) + 1 if len(src) else 1
+    n_chains = (n - first) // length
+    drawn = np.random.default_rng(seed).integers(0, first, (2, n_chains), dtype=np.int32)
+    begin, end = xp.asarray(drawn)
+    vertex = xp.arange(first, first + n_chains * length, dtype=np.int32).reshape(n_chains, length)
+    along = xp.concatenate([begin[:, None], vertex, end[:, None]], axis=1)
+    return (
+        xp.concatenate([src.astype(np.int32), along[:, :-1].ravel()]),
+        xp.concatenate([dst.astype(np.int32), along[:, 1:].ravel()]),
+    )
 
 
 def with_neighbor(

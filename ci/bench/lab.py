@@ -6,6 +6,7 @@ Both sides allocate from one RMM pool, take sources as device arrays, and return
 from __future__ import annotations
 
 import gc
+import math
 import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -66,6 +67,9 @@ class Lab:
 
     library = "cudf"
     variants = ("auto", "direction", "private", "frontier", "edge", "pull", "push")
+    selected = ("*",)  # rows of "schedules" to measure, as patterns of graph/order/program/name
+    sweep_seconds = 20.0  # after so long a sweep of "schedules" is stopped
+    seconds = math.inf  # after so long "schedules" begins no more rows
     slow_seconds = SLOW_SECONDS  # after this time no more roots are searched, if a few were
 
     def __init__(self, roots: int = 64, seed: int | None = None, pool: int = 60, slow: bool = False) -> None:

@@ -104,7 +104,7 @@ def in_memory(lab: Lab, edges: Any, directed: bool) -> Graph:
         if limit < engine.free_bytes():
             graph = lab.graph(edges, directed=directed, memory_limit=limit)
             view = graph.storage.view("out")
-            if all(rows.resident and rows.resident[0] == 0 for rows in (view.out, view.into)):
+            if all(rows.resident and rows.resident.begin == 0 for rows in (view.out, view.into)):
                 return graph
     raise MemoryError("the graph does not fit the memory beside its edges")
 

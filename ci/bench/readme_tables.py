@@ -15,6 +15,7 @@ from .libraries import rival_name
 from .markdown import number, table
 from .out_of_core import FULL, IN_MEMORY, PAGED
 from .rows import Row
+from .schedules import AUTO, BASE, MEMORY
 from .versus import ON_DEVICE
 
 SCALES = {"rmat20": "scale 20", "rmat22": "scale 22", "rmat24": "scale 24"}
@@ -50,6 +51,10 @@ class Run:
         if len(rows) > 1:
             raise RowsError(f"{len(rows)} rows of {benchmark}, {table} have {wanted}: keep one run.")
         return rows[0].get(column) if rows else None
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._rows
 
     def _of_one_run(self, rows: list[Row], what: str) -> list[Row]:
         if not rows:
@@ -223,6 +228,55 @@ def out_of_core(run: Run) -> list[str]:
     return table([graph, "median ms", "harmonic mean GTEPS", "of the link"], body)
 
 
+def schedules(run: Run) -> list[str]:
+    """Return a line for each program on a graph, which compares `auto` with other ways of the same rows."""
+    try:
+        rows = run.rows("schedules", "schedules")
+    except RowsError:
+        if not run.is_empty:
+            raise
+        return [
+            "No rows yet: `python ci/bench_gpu.py schedules --json ci/gpu-schedules.jsonl` measures them."
+        ]
+    found: dict[tuple[str, str, str], dict[str, Row]] = {}
+    for row in rows:
+        if row.get("median_ms") is not None:
+            found.setdefault((row["graph"], row["order"], row["program"]), {})[row["name"]] = row
+    body = [
+        [f"{graph}, {order}", f"`{program}`", *_schedule_cells(ways)]
+        for (graph, order, program), ways in found.items()
+        if AUTO in ways
+    ]
+    titles = (
+        "graph, order", "program", "in memory, ms", "`auto`, ms", "of in memory", "full sweeps over it",
+        "sweeps of active rows over it", "it over the best", "streams copied + in place", "bytes an edge",
+        "rounds", "of the link", "card busy", "peak of the limit, MiB",
+    )  # fmt: skip
+    return table(titles, body)
+
+
+def _schedule_cells(ways: dict[str, Row]) -> list[str]:
+    auto, base = ways[AUTO], ways.get(BASE, ways.get("sweep", {}))
+    moved = [number(auto.get(column)) for column in ("streams", "in_place")]
+    memory = [number(auto[name] / 2**20) if name in auto else "-" for name in ("peak", "budget")]
+    percent = [f"{auto[name]:.0%}" if name in auto else "-" for name in ("share_of_link", "card_busy")]
+    return [
+        number(ways.get(MEMORY, {}).get("median_ms")), number(auto["median_ms"]),
+        number(auto.get("over_memory")), _times_over(base, auto),
+        _times_over(ways.get("sweep, active rows", {}), auto), number(auto.get("over_best")),
+        " + ".join(moved), number(auto.get("bytes_an_edge")), number(auto.get("rounds")), *percent,
+        " of ".join(memory),
+    ]  # fmt: skip
+
+
+def _times_over(other: Row, ours: Row) -> str:
+    """Return how often one time is in another; a run that was stopped would have taken longer."""
+    if "median_ms" not in other:
+        return "-"
+    times = number(other["median_ms"] / ours["median_ms"])
+    return f"over {times}" if other.get("lower_bound") else times
+
+
 def cpu_traversal(run: Run) -> list[str]:
     rows = run.rows("cpu", "traversal")
     graphs = [graph for graph in dict.fromkeys(row["graph"] for row in rows) if graph.startswith("rmat")]
@@ -343,7 +397,8 @@ def strings(run: Run) -> list[str]:
 
 
 Table = Callable[..., list[str]]  # of a run for each file
-CPU, GPU, LATENCY = "cpu-benchmark.jsonl", "gpu-benchmark.jsonl", "gpu-latency.jsonl"
+CPU, GPU = "cpu-benchmark.jsonl", "gpu-benchmark.jsonl"
+LATENCY, SCHEDULES = "gpu-latency.jsonl", "gpu-schedules.jsonl"
 TABLES: dict[tuple[str, ...], dict[str, Table]] = {  # by the files of the rows
     (GPU,): {
         "gpu-run": gpu,
@@ -364,4 +419,5 @@ TABLES: dict[tuple[str, ...], dict[str, Table]] = {  # by the files of the rows
     },
     (CPU,): {"cpu-run": cpu, "cpu-traversal": cpu_traversal, "cpu-questions": cpu_questions},
     (CPU, GPU): {"summary": summary},
+    (SCHEDULES,): {"schedules": schedules},
 }

@@ -1,32 +1,47 @@
 """(o) B7, B15: programs over edges larger than the memory, by schedule, order of vertices and graph.
 
-The memory limit is what the schedule needs for the vertices and a quarter of the bytes of the edges.  Each
-schedule answers the same question, and its answer is compared with that in memory.  `streams` are the bytes
-copied, over those of all edges; `in_place` those read where they lie, likewise; `share_of_link` is the rate
-of both over that of a copy.  "sweep, active rows alone" reads or copies only pages with rows that something
-active leads to.
+The memory limit is what the program needs for the vertices and a quarter of the bytes of its edges.  A graph
+is built once for each order, in memory and outside it, and the limit changes between programs.  Each schedule
+answers the same question, and its answer is compared with that in memory.
+
+`streams` are the bytes copied, over those of all edges; `in_place` those read where they lie, likewise;
+`bytes_an_edge` the bytes copied for each entry in an iteration; `share_of_link` the rate of both over that of
+a copy.  `card_busy` and `link_busy` are the shares of the time in which a launch worked and a block was under
+way.  `peak` is what RMM counts in a call, without the answer, and what the graph holds: it is to be within
+`budget`.  `host_bytes` are those that the graph holds in host memory, pinned where there is a GPU.
+
+Where a path is long, a sweep of all pages in each iteration takes minutes.  It is stopped after some seconds,
+and its row has `lower_bound`: the time is less than it would take to the end, and so is all that is over it.
+
+"sweep, asynchronous" is what there was before blocks and packed columns: every page in each iteration, as it
+is.  "sweep, labels alone" propagates labels without shortcuts.  "sweep, active rows" reads or copies only
+pages with rows that something active leads to.
 """
 
 from __future__ import annotations
 
+import math
 import re
+import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rapids_trav.errors import TravMemoryError
+from rapids_trav.programs.shipped import connected_components, shortest_paths
 from rapids_trav.utilities.sizes import parse_bytes
 
 from . import graphs
-from .checks import verdict
 from .libraries import REFUSALS, reason
-from .out_of_core import host_link, of_budget
+from .out_of_core import host_link
 from .pictures import bars
 from .program_answers import same_components, same_lengths, same_ranks
-from .programs import simple
-from .rows import Row, of_times, ratio, short
+from .rows import Row, of_times, ratio
+from .schedule_trace import of_trace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,51 +50,123 @@ if TYPE_CHECKING:
 
     from .lab import Lab
 
-GRAPHS = ("rmat22", "rmat24", "grid2048", "lattice2048", "facebook")
+GRAPHS = ("rmat22", "rmat24", "grid2048", "lattice2048", "chains20", "facebook")
 ORDERS = {
     "natural": {"order": "ids"},
     "degree": {"order": "degree"},
     "locality": {"order": "locality"},
     "shuffled": {"order": "ids"},
 }
-SWEEPS = {
-    "sweep, asynchronous": {"schedule": "sweep", "mode": "pull", "asynchronous": True},
-    "sweep, active rows alone": {"schedule": "sweep", "mode": "notify"},
-    "sweep": {"schedule": "sweep"},
+PARTS = 4  # the limit holds this part of the edges
+OUTSIDE_BYTES = {"entry": 16, "vertex": 64}  # of a limit with which the edges are outside, but quickly built
+RUNS = 3
+MOST_MS = 3000  # after so many milliseconds no more calls are timed
+PROBE = 4  # iterations by which the time of a sweep is guessed
+MOST_OVER = 200  # times the time in memory, after which a sweep is stopped as well
+LATE: Row = {"note": "not measured, no time is left"}
+PRECISION = 1e-6  # largest sum of the differences of ranks
+TOLERANCE, FINE_TOLERANCE = 1e-7, 1e-8  # of ranks that are timed, and of those compared with
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a program runs.
+
+    Attributes
+    ----------
+    changes : dict
+        Options of the question.
+    plain : bool
+        Whether it is asked of `Graph.run`, whose iterations can be limited, without shortcuts and trees.
+    sweeps : bool
+        Whether it may take minutes, so that it is stopped early.
+    """
+
+    changes: dict[str, Any] = field(default_factory=dict)
+    plain: bool = False
+    sweeps: bool = False
+
+
+BASE, PATHS, AUTO, MEMORY = "sweep, asynchronous", "paths", "auto", "in memory"
+EACH_PAGE = {"schedule": "sweep", "mode": "pull", "asynchronous": True}
+BLOCKS = {
+    PATHS: Way({"schedule": "paths"}),
+    "paths, with the CPU": Way({"schedule": "paths", "processor": "hybrid"}),
+    AUTO: Way(),
 }
-WAYS = {
-    "sssp": SWEEPS | {"paths": {"schedule": "paths"}, "auto": {}},
-    "components": SWEEPS | {"paths": {"schedule": "paths"}, "auto": {}},
-    "pagerank": {"sweep, asynchronous": {"asynchronous": True}, "auto": {}},
+WAYS: dict[str, dict[str, Way]] = {
+    "sssp": {
+        BASE: Way({**EACH_PAGE, "tuning": {"compress": False}}, plain=True, sweeps=True),
+        "sweep, packed": Way({**EACH_PAGE, "tuning": {"compress": True}}, plain=True, sweeps=True),
+        "sweep, active rows": Way({"schedule": "sweep", "mode": "notify"}, plain=True, sweeps=True),
+    }
+    | BLOCKS,
+    "components": {
+        BASE: Way(EACH_PAGE),
+        "sweep, labels alone": Way({**EACH_PAGE, "tuning": {"compress": False}}, plain=True, sweeps=True),
+        "sweep, active rows": Way({"schedule": "sweep", "mode": "notify"}),
+    }
+    | BLOCKS,
+    "pagerank": {
+        BASE: Way({"asynchronous": True, "tuning": {"compress": False}}),
+        "sweep": Way({"tuning": {"compress": False}}),
+        "sweep, packed": Way({"tuning": {"compress": True}}),
+        "sweep, with the CPU": Way({"processor": "hybrid"}),
+        AUTO: Way(),
+    },
 }
 COLUMNS = (
-    "graph", "order", "program", "name", "min_ms", "median_ms", "max_ms", "over_memory", "over_sweep",
-    "iterations", "rounds", "streams", "in_place", "edges_per_edge", "share_of_link", "overlap", "budget",
-    "peak", "checked", "wrong", "note",
+    "graph", "order", "program", "name", "min_ms", "median_ms", "max_ms", "lower_bound", "over_memory",
+    "over_sweep", "over_best", "iterations", "rounds", "launches", "streams", "in_place", "bytes_an_edge",
+    "edges_per_edge", "share_of_link", "link_busy", "card_busy", "overlap", "budget", "peak", "host_bytes",
+    "checked", "wrong", "note",
 )  # fmt: skip
 TABLES = {"schedules": COLUMNS}
-PARTS = 4  # the limit holds this part of the edges
-VERTEX_BYTES = 24  # of a first guess of the memory that vertices need
-RUNS = 3
-MOST_MS = 5000  # after so many milliseconds no more calls are timed
-BASE = "sweep, asynchronous"
-PRECISION = 1e-6  # largest sum of the differences of ranks
-TOLERANCE = 1e-8
 
 
 def measure(lab: Lab, names: Sequence[str]) -> Iterator[Row]:
     link = host_link(lab)
+    end = time.perf_counter() + lab.seconds
     for name in names:
-        directed = graphs.is_directed(name)
-        edges = simple(lab, lab.load(name), directed)
+        chosen = [order for order in ORDERS if any(wanted(lab, name, order, program) for program in WAYS)]
+        if not chosen:
+            continue
+        edges, directed = with_weights(lab, lab.load(name)), graphs.is_directed(name)
         source = lab.roots(edges, directed)[0]
-        for order, how in ORDERS.items():
+        for order in chosen:
             given = (edges, source) if order != "shuffled" else shuffled(lab, edges, source)
             facts = {"graph": name, "order": order, "edges": len(edges), "seed": lab.seed}
-            for row in rows_of(lab, *given, {"directed": directed, **how}, link):
+            asked = {program: wanted(lab, name, order, program) for program in WAYS}
+            how = {"directed": directed, **ORDERS[order]}
+            for row in Series(lab, *given, how, asked, link, end).rows():
                 yield {"benchmark": "schedules", "table": "schedules", **facts, **row}
             del given
         del edges
+
+
+def wanted(lab: Lab, graph: str, order: str, program: str) -> list[str]:
+    """Return the names of the selected ways of a program."""
+    return [
+        name
+        for name in WAYS[program]
+        if any(fnmatchcase(f"{graph}/{order}/{program}/{name}", pattern) for pattern in lab.selected)
+    ]
+
+
+def with_weights(lab: Lab, edges: Any) -> Any:
+    """Return the edges with a weight from 1/256 to 255/256, the same for repeated and for mirrored edges."""
+    src, dst = lab.ends(edges)
+    weight = lab.xp.empty(len(src), np.float32)
+    for begin in range(0, len(src), graphs.CHUNK):
+        part = slice(begin, begin + graphs.CHUNK)
+        low, high = (
+            choose(src[part], dst[part]).astype(np.uint32) for choose in (lab.xp.minimum, lab.xp.maximum)
+        )
+        mixed = (low * np.uint32(2654435761)) ^ (high * np.uint32(2246822519))
+        mixed = (mixed ^ (mixed >> np.uint32(15))) * np.uint32(2246822519)
+        mixed ^= mixed >> np.uint32(13)
+        weight[part] = (mixed % np.uint32(255) + np.uint32(1)).astype(np.float32) / np.float32(256)
+    return edges.assign(weight=weight)
 
 
 def shuffled(lab: Lab, edges: Any, source: int) -> tuple[Any, int]:
@@ -90,98 +177,242 @@ def shuffled(lab: Lab, edges: Any, source: int) -> tuple[Any, int]:
     return edges.assign(src=ids[src], dst=ids[dst]), int(ids[source])
 
 
-def rows_of(lab: Lab, edges: Any, source: int, how: dict[str, Any], link: float) -> Iterator[Row]:
-    """Yield the rows of one graph in one order of its vertices."""
-    whole = lab.graph(edges, weight="weight", **how)
-    wanted, in_memory = {}, {}
-    for program in WAYS:
-        ask = question(whole, program, source, {})
-        ask()
-        row, answer = timed(lab, ask)
-        wanted[program], in_memory[program] = answer.result, row["median_ms"]
-        yield {"program": program, "name": "in memory", **row}
-    entries = whole.storage.view("out").stored.n_edges
-    del whole
-    for program, ways in WAYS.items():
-        weight = {"weight": "weight"} if program == "sssp" else {}
-        n_bytes = entries * (8 if weight else 4)
-        base: float | None = None
-        for name, changes in ways.items():
-            row = {"program": program, "name": name}
-            try:
-                ask = partial(question, program=program, source=source, changes=changes)
-                graph = limited(lab, edges, n_bytes // PARTS, ask, weight | how)
-                times, answer = timed(lab, ask(graph))
-                row |= times | of_trace(answer.trace, entries, n_bytes, link) | of_budget(graph)
-                faults = [] if SAME[program](wanted[program], answer.result) else ["another answer"]
-                row |= verdict(1, faults)
-                base = times["median_ms"] if name == BASE else base
-                row["over_memory"] = ratio(times["median_ms"], in_memory[program])
-                row["over_sweep"] = ratio(times["median_ms"], base)
-            except REFUSALS as error:
-                row["note"] = f"not measured, {reason(error)}"
-            yield row
-            graph = None
+class Series:
+    """The rows of one graph in one order of its vertices.
 
-
-def limited(
-    lab: Lab, edges: Any, part: int, ask: Callable[[Graph], Callable[[], Any]], how: dict[str, Any]
-) -> Graph:
-    """Return the graph with room for its vertices and a part of the edges, in which the question is answered.
-
-    A question that needs more for the vertices gets what it is refused without, and room for the edges.
+    Parameters
+    ----------
+    asked : dict
+        For each program the names of its ways.
+    link : float
+        Bytes a second of a copy.
+    end : float
+        Time from which no more rows are begun.
     """
-    limit = part + VERTEX_BYTES * len(graphs.with_neighbor(*lab.ends(edges), xp=lab.xp))
+
+    def __init__(
+        self,
+        lab: Lab,
+        edges: Any,
+        source: int,
+        how: dict[str, Any],
+        asked: dict[str, list[str]],
+        link: float,
+        end: float,
+    ) -> None:
+        self._lab, self._edges, self._source, self._how = lab, edges, source, how
+        self._asked = {program: names for program, names in asked.items() if names}
+        self._link, self._end = link, end
+        self._answers: dict[str, Any] = {}
+        self._ms: dict[str, float] = {}
+
+    def rows(self) -> Iterator[Row]:
+        yield from self._in_memory()
+        if self._is_late:
+            return
+        weighted = "sssp" in self._asked
+        graph = self._outside(weighted)
+        for program, names in self._asked.items():
+            refused = self._set_limit(graph, program, names)
+            measured: dict[str, Row] = {}
+            for name in names:
+                measured[name] = row = refused.get(name) or self._measured(
+                    graph, program, WAYS[program][name]
+                )
+                yield {"program": program, "name": name, **row, **self._compared(program, name, measured)}
+
+    @property
+    def _is_late(self) -> bool:
+        return time.perf_counter() > self._end
+
+    def _in_memory(self) -> Iterator[Row]:
+        """Yield the times in memory; keep the medians, and the answers with which others are compared.
+
+        Weights take more than programs without them leave, so there is a graph for each kind.
+        """
+        for programs, weight in (["sssp"], {"weight": "weight"}), (["components", "pagerank"], {}):
+            graph: Graph | None = None
+            for program in [name for name in programs if name in self._asked]:
+                try:
+                    if self._is_late:
+                        row = LATE
+                    else:
+                        graph = graph or self._lab.graph(self._edges, **weight, **self._how)
+                        row = self._whole(graph, program)
+                except REFUSALS as error:
+                    row = {"note": f"not measured, {reason(error)}"}
+                yield {"program": program, "name": MEMORY, **row}
+            del graph
+
+    def _whole(self, graph: Graph, program: str) -> Row:
+        fine = Way({"tol": FINE_TOLERANCE} if program == "pagerank" else {})
+        self._answers[program] = question(graph, program, self._source, fine)
+        times = of_times(self._times(lambda: question(graph, program, self._source, Way())))
+        self._ms[program] = times["median_ms"]
+        return times
+
+    def _outside(self, weighted: bool) -> Graph:
+        """Return the graph with its edges outside the memory, and all that the programs read."""
+        entries = len(self._edges) * (1 if self._how["directed"] else 2)
+        n = len(graphs.with_neighbor(*self._lab.ends(self._edges), xp=self._lab.xp))
+        limit = OUTSIDE_BYTES["entry"] * entries + OUTSIDE_BYTES["vertex"] * n
+        weight = {"weight": "weight"} if weighted else {}
+        graph = self._lab.graph(self._edges, memory_limit=limit, **weight, **self._how)
+        graph.storage.gather_view("out", None, weighted, True)
+        return graph
+
+    def _set_limit(self, graph: Graph, program: str, names: Sequence[str]) -> dict[str, Row]:
+        """Set one limit for all ways of a program, of which each runs once; return rows of those refused."""
+        part = bytes_of(graph, program) // PARTS
+        graph.budget.limit = 1  # refusals name what the vertices need
+        refused: dict[str, Row] = {}
+        for name in names:
+            way = WAYS[program][name]
+            if self._is_late:
+                refused[name] = LATE
+                continue
+            most = PROBE if way.sweeps else None
+            try:
+                within(graph, part, partial(question, graph, program, self._source, way, most=most))
+            except REFUSALS as error:
+                refused[name] = {"note": f"not measured, {reason(error)}"}
+        return refused
+
+    def _measured(self, graph: Graph, program: str, way: Way) -> Row:
+        if self._is_late:
+            return LATE
+        entries, n_bytes = graph.storage.view("out").stored.n_edges, bytes_of(graph, program)
+
+        def ask(most: int | None = None, trace: bool = False) -> Any:
+            return question(graph, program, self._source, way, trace=trace, most=most)
+
+        try:
+            most = self._most(program, ask) if way.sweeps else None
+            at_rest = graph.budget.used
+            traced, seconds, peak = self._lab.peak_bytes(lambda: ask(most, trace=True))
+            bound = most is not None and len(traced.trace) >= most
+            slow = bound or 1e3 * seconds > MOST_MS
+            ms = [1e3 * seconds] if slow else self._times(lambda: ask(most))
+        except REFUSALS as error:
+            return {"note": f"not measured, {reason(error)}"}
+        row = of_times(ms) | of_trace(traced.trace, entries, n_bytes, self._link)
+        row |= {
+            "budget": graph.budget.limit,
+            "peak": at_rest + peak - size_of(traced.result),
+            "host_bytes": host_bytes(graph),
+        }
+        if bound:
+            return row | {"lower_bound": True}
+        expected = self._answers.setdefault(program, traced.result)
+        return row | {"checked": 1, "wrong": int(not SAME[program](expected, traced.result))}
+
+    def _most(self, program: str, ask: Callable[..., Any]) -> int:
+        """Return the iterations of a sweep that fit its time, at least those of a probe."""
+        _, seconds = self._lab.timed(lambda: ask(PROBE))
+        limit = min(self._lab.sweep_seconds, MOST_OVER / 1e3 * self._ms.get(program, math.inf))
+        return max(PROBE, int(limit / max(seconds / PROBE, 1e-9)))
+
+    def _times(self, call: Callable[[], Any]) -> list[float]:
+        """Return the milliseconds of a few calls, of one if it is slow."""
+        ms: list[float] = []
+        while len(ms) < RUNS and sum(ms) < MOST_MS:
+            _, seconds = self._lab.timed(call)
+            ms.append(1e3 * seconds)
+        return ms
+
+    def _compared(self, program: str, name: str, measured: dict[str, Row]) -> Row:
+        """Return the ratios to the times in memory, of full sweeps and of the best other way.
+
+        A sweep that was stopped makes `over_sweep` larger than it would be, so it is left to `readme_tables`.
+        """
+        ms = measured[name].get("median_ms")
+        others = [
+            row["median_ms"]
+            for other, row in measured.items()
+            if other != name and "median_ms" in row and "lower_bound" not in row
+        ]
+        found: Row = {"over_memory": ratio(ms, self._ms.get(program))}
+        if not measured.get(BASE, {}).get("lower_bound"):
+            found["over_sweep"] = ratio(ms, measured.get(BASE, {}).get("median_ms"))
+        if name == AUTO and others:
+            found["over_best"] = ratio(ms, min(others))
+        return found
+
+
+def question(
+    graph: Graph, program: str, source: int, way: Way, *, trace: bool = False, most: int | None = None
+) -> Any:
+    """Return the answer of a program, with its trace if asked for."""
+    if way.plain and program == "sssp":
+        found = graph.run(
+            shortest_paths(), initial={source: 0}, weighted=True, max_iterations=most, trace=trace,
+            **way.changes,
+        )  # fmt: skip
+        return renamed(found, "distance")
+    if way.plain:
+        found = graph.run(
+            connected_components(), initial=np.arange(graph.n_vertices), direction="both",
+            max_iterations=most, trace=trace, **way.changes,
+        )  # fmt: skip
+        return renamed(found, "component")
+    if program == "sssp":
+        return graph.sssp(source, predecessors=False, trace=trace, **way.changes)
+    if program == "components":
+        return graph.components(trace=trace, **way.changes)
+    settings = {"weighted": False, "tol": TOLERANCE, "max_iter": 500}
+    return graph.pagerank(trace=trace, **settings | way.changes)
+
+
+def renamed(found: Any, name: str) -> Any:
+    """Return an answer of `Graph.run`, with or without a trace, with another name for its values."""
+    if hasattr(found, "trace"):
+        return found._replace(result=found.result.rename(columns={"value": name}))
+    return found.rename(columns={"value": name})
+
+
+def bytes_of(graph: Graph, program: str) -> int:
+    """Return the bytes of all edges that a program reads: columns, and weights in 32 bits."""
+    return graph.storage.view("out").stored.n_edges * (8 if program == "sssp" else 4)
+
+
+def within(graph: Graph, part: int, call: Callable[[], Any]) -> None:
+    """Make a call, raising the limit of a graph to what the vertices need, with a part of the edges."""
     while True:
         try:
-            graph = lab.graph(edges, memory_limit=limit, **how)
-            ask(graph)()
+            call()
         except TravMemoryError as error:
             named = re.search(r"memory_limit at least (.*)\.$", str(error))
-            if named is None or parse_bytes(named[1]) <= limit:
+            if named is None or parse_bytes(named[1]) <= graph.budget.limit:
                 raise
-            limit = parse_bytes(named[1]) + part
+            graph.budget.limit = parse_bytes(named[1]) + part
         else:
-            return graph
+            return
 
 
-def question(graph: Graph, program: str, source: int, changes: dict[str, Any]) -> Callable[[], Any]:
-    """Return the call of a program, with its trace."""
-    if program == "sssp":
-        return lambda: graph.sssp(source, predecessors=False, trace=True, **changes)
-    if program == "components":
-        return lambda: graph.components(trace=True, **changes)
-    settings = {"weighted": False, "tol": TOLERANCE, "max_iter": 500}
-    return lambda: graph.pagerank(trace=True, **settings, **changes)
+def size_of(frame: Any) -> int:
+    """Return the bytes of an answer."""
+    return int(frame.memory_usage(index=False, deep=True).sum())
 
 
-def timed(lab: Lab, call: Callable[[], Any]) -> tuple[Row, Any]:
-    """Return the times of a few calls, of one if it is slow, and the last answer; an earlier one compiled."""
-    ms: list[float] = []
-    while len(ms) < RUNS and sum(ms) < MOST_MS:
-        answer, seconds = lab.timed(call)
-        ms.append(1e3 * seconds)
-    return of_times(ms), answer
+def host_bytes(graph: Graph) -> int:
+    """Return the bytes that a graph holds in host memory."""
+    held = graph.memory()
+    return int(held["bytes"][held["place"] == "host"].sum())
 
 
-def of_trace(trace: Any, entries: int, n_bytes: int, link: float) -> Row:
-    """Return what the iterations of a run moved, relative to all its edges."""
-    trace = trace.to_pandas() if hasattr(trace, "to_pandas") else trace
-    copied, seconds = int(trace["bytes"].sum()), trace["milliseconds"].sum() / 1e3
-    in_place = int(trace["in_place"].sum()) if "in_place" in trace else 0
-    rounds = int(trace["rounds"].sum()) if "rounds" in trace else len(trace)
-    return {
-        "iterations": len(trace), "rounds": rounds, "streams": ratio(copied, n_bytes),
-        "in_place": ratio(in_place, n_bytes), "edges_per_edge": ratio(int(trace["edges"].sum()), entries),
-        "share_of_link": short((copied + in_place) / max(seconds, 1e-9) / link),
-        "overlap": short(float(np.mean(trace["overlap"]))),
-    }  # fmt: skip
+def same_labels(ours: Any, others: Any) -> bool:
+    """Return whether the components are the same sets of vertices."""
+    return same_components(ours, others.rename(columns={"component": "labels"}))
+
+
+def same_precise_ranks(ours: Any, others: Any) -> bool:
+    return same_ranks(ours, others, PRECISION)
 
 
 SAME: dict[str, Callable[[Any, Any], bool]] = {
     "sssp": same_lengths,
-    "components": lambda ours, others: same_components(ours, others.rename(columns={"component": "labels"})),
-    "pagerank": lambda ours, others: same_ranks(ours, others, PRECISION),
+    "components": same_labels,
+    "pagerank": same_precise_ranks,
 }
 
 

@@ -62,7 +62,8 @@ def check_outside(graph: Graph, engine: CudaEngine, room: int) -> None:
     for first_row in (graph.n // 2, graph.n):
         view = GraphView(graph, engine)
         for name, rows in (("out", out), ("into", into)):
-            view.__dict__[name] = engine.reach_outside(rows, int(rows.row_offsets[first_row]))
+            begin = int(rows.row_offsets[first_row])
+            view.__dict__[name] = engine.reach_outside(rows, begin // 2, begin)
         if graph.symmetric:
             view.__dict__["into"] = view.out
         for variant in ("auto", "direction"):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import cupy
 import numpy as np
 
-from rapids_trav.csr.adjacency import Adjacency
+from rapids_trav.csr.adjacency import Adjacency, Resident
 from rapids_trav.engines.cuda import CudaEngine
 from rapids_trav.engines.cuda.build.in_memory import build_adjacency, wide_adjacency, with_first_neighbors
 from rapids_trav.engines.interface import BfsOptions
@@ -64,7 +64,8 @@ def check_resident(graph: Graph, engine: CudaEngine) -> None:
     for name in ("out", "into"):
         rows = getattr(view, name)
         middle = rows.n_edges // 2
-        view.__dict__[name] = replace(rows, resident=(middle, rows.column_indices[middle:].copy()))
+        columns = cupy.concatenate([rows.column_indices[: middle // 2], rows.column_indices[middle:]])
+        view.__dict__[name] = replace(rows, resident=Resident(middle // 2, middle, columns))
     found = engine.bfs(view, cupy.asarray([0]), BfsOptions())
     assert np.array_equal(found.distance.get(), graph.distance([0]))
 

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property
 from types import ModuleType
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -14,10 +14,25 @@ from rapids_trav.csr.array import Array
 from rapids_trav.frames.columns import move
 from rapids_trav.utilities.atomic_files import array_checksum
 
-__all__ = ["Adjacency", "Array", "EdgeList", "offset_dtype", "search_offsets"]
+__all__ = ["Adjacency", "Array", "EdgeList", "Resident", "offset_dtype", "search_offsets"]
 
 WIDE_OFFSETS = 2**31  # number of edges from which offsets take 64 bits
 _ROWS_AT_ONCE = 1 << 12  # keeps the temporary arrays of `linked` small
+
+
+class Resident(NamedTuple):
+    """A copy of the first and the last columns of an adjacency, of whole rows.
+
+    Attributes
+    ----------
+    head, begin : int
+        The copy has the edges before `head` and, after those, the edges from `begin` on.
+    columns : array
+    """
+
+    head: int
+    begin: int
+    columns: Array
 
 
 @dataclass(frozen=True)
@@ -32,8 +47,8 @@ class Adjacency:
     of each row: -1 if the row is empty, and -2 - u if u is its only neighbour.  `neighbor_degree` is the mean
     degree of the vertices that edges lead to.  `n_hubs` is the number of long rows.
 
-    If the columns are in host memory, the device may hold a copy of the last of them.  `resident` is then the
-    first edge of that copy, which is the first edge of a row, and the copy itself.
+    If the columns are in host memory, the device may hold a copy of the first and the last of them, which is
+    `resident`.
     """
 
     row_offsets: Array
@@ -42,7 +57,7 @@ class Adjacency:
     neighbor_degree: float = 0.0
     n_hubs: int | None = None
     weights: Array | None = None
-    resident: tuple[int, Array] | None = None
+    resident: Resident | None = None
 
     @property
     def n_vertices(self) -> int:
@@ -96,7 +111,7 @@ class Adjacency:
     @property
     def parts(self) -> list[Array]:
         """The arrays that the adjacency holds."""
-        resident = self.resident and self.resident[1]
+        resident = self.resident and self.resident.columns
         apart = (self.first_neighbors, self.weights, resident, self.__dict__.get("linked"))
         return [part for part in (self.row_offsets, self.column_indices, *apart) if part is not None]
 

@@ -111,12 +111,16 @@ def longest_row(row_offsets: Array, block: int = 1 << 24) -> int:
     )
 
 
-def first_resident(row_offsets: Array, free_bytes: int, edge_bytes: int) -> int:
-    """Return the first edge of the longest run of rows at the end that fits into `free_bytes`.
+def resident_ends(row_offsets: Array, free_bytes: int, edge_bytes: int) -> tuple[int, int]:
+    """Return the ends of the rows that stay: edges before the first, and from the second on, fit the bytes.
 
-    Rows are in descending order of length, so the last rows are the shortest, and as many rows as possible
-    fit.
+    Rows are in descending order of length.  Every search reads the first rows, those of hubs, from end to
+    end; the last are the shortest, so most vertices are there.  Half of the bytes is for each, which moves
+    0.4 times the bytes that the last rows alone do (docs/systems.md, section L).
     """
     n_edges = int(row_offsets[-1])
     kept = min(max(free_bytes, 0) // edge_bytes, n_edges)
-    return int(row_offsets[search_offsets(row_offsets, n_edges - kept)])
+    if kept == n_edges:
+        return 0, 0
+    head = int(row_offsets[search_offsets(row_offsets, kept // 2 + 1) - 1])
+    return head, int(row_offsets[search_offsets(row_offsets, n_edges - (kept - head))])

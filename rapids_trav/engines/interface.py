@@ -300,8 +300,8 @@ class DeviceEngine(Engine, Protocol):
     def empty_pinned(self, n: int, dtype: DType) -> Array:
         """Return a NumPy array of n entries in host memory that the device can access."""
 
-    def reach_outside(self, adjacency: Adjacency, first_resident: int) -> Adjacency:
-        """Return an adjacency of host arrays for searches, with edges from `first_resident` on copied."""
+    def reach_outside(self, adjacency: Adjacency, head: int, begin: int) -> Adjacency:
+        """Return host arrays in the form of searches; edges before `head` and from `begin` on are copied."""
 
     def run_hybrid(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
         """Iterate a vertex program on the device and the host together, if its edges are streamed."""

@@ -1,7 +1,7 @@
 """GPU-resident parts of adjacencies that are outside the GPU's memory, for searches.
 
-Row offsets, first neighbours and the edges of the shortest rows, as far as the budget allows, are copied to
-the GPU.  The copies can be made again, so they are freed when something else needs the memory.
+Row offsets, first neighbours and the edges of the longest and the shortest rows, as far as the budget allows,
+are copied to the GPU.  The copies can be made again, so they are freed when something else needs the memory.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from weakref import WeakKeyDictionary
 
 from rapids_trav.csr.adjacency import Adjacency
-from rapids_trav.csr.pages import first_resident
+from rapids_trav.csr.pages import resident_ends
 from rapids_trav.engines.interface import DeviceEngine
 from rapids_trav.memory.budget import Budget
 from rapids_trav.memory.model.build import resident_rows_bytes
@@ -86,11 +86,11 @@ class ResidentRows:
         vertex = adjacency.column_indices.dtype.itemsize
         assert self._engine is not None  # the CPU engine reads rows in place
         while True:
-            first = first_resident(adjacency.row_offsets, room, vertex)
-            n_bytes = adjacency.column_indices[first:].nbytes
+            head, begin = resident_ends(adjacency.row_offsets, room, vertex)
+            n_bytes = (head + adjacency.n_edges - begin) * vertex
             try:
                 with self._budget.hold(least + n_bytes, ROWS):
-                    return self._engine.reach_outside(adjacency, first)
+                    return self._engine.reach_outside(adjacency, head, begin)
             except MemoryError:
                 if n_bytes == 0:
                     raise

@@ -38,7 +38,6 @@ from bench import (  # noqa: E402
     limit,
     pictures,
     rows,
-    schedules,
     tables,
 )
 
@@ -468,23 +467,6 @@ def test_centrality(monkeypatch):
     ours, theirs = measured("centrality", ["rmat7"])[2:4]
     assert ours["wrong"] == 0 and theirs["wrong"] > 0
     assert centrality.compared({0: 1.0, 1: 2.0, 2: 3.1}, {0: 2.0, 1: 4.0, 2: 6.0})["wrong"] == 3
-
-
-def test_schedules():
-    found = measured("schedules", ["rmat8"])
-    assert {row["order"] for row in found} == {"natural", "degree", "locality", "shuffled"}
-    assert all(row["wrong"] == 0 for row in found if "wrong" in row)
-    by_name = {}
-    for row in found:
-        assert "note" not in row
-        by_name.setdefault((row["program"], row["name"]), row)
-    assert by_name["sssp", "paths"]["rounds"] > by_name["sssp", "paths"]["iterations"]
-    assert by_name["components", "sweep, asynchronous"]["over_sweep"] == 1
-    assert by_name["pagerank", "auto"]["streams"] > 0
-
-    whole = pd.DataFrame({"vertex": [0, 1], "component": [0, 0]})
-    apart = pd.DataFrame({"vertex": [0, 1], "component": [0, 1]})
-    assert not schedules.SAME["components"](whole, apart) and schedules.SAME["components"](apart, apart)
 
 
 def test_limit():

@@ -8,6 +8,7 @@ import pytest
 from test_bench import CpuLab, bench_gpu, checks, graphs
 from test_bench_programs import Ours
 
+from rapids_trav.csr.adjacency import Resident
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.runs import IterationTrace
 from rapids_trav.storage.placement import MemoryLimits
@@ -105,7 +106,7 @@ def test_what_stays_in_memory_once_it_is_built(monkeypatch):
     monkeypatch.setattr(CpuEngine, "free_bytes", lambda self: 1 << 20)
 
     def graph(first):
-        rows = SimpleNamespace(resident=(first, None))
+        rows = SimpleNamespace(resident=Resident(0, first, None))
         storage = SimpleNamespace(view=lambda way: SimpleNamespace(out=rows, into=rows))
 
         def made(edges, directed, memory_limit):

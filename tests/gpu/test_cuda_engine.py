@@ -9,6 +9,7 @@ from scipy.sparse import coo_matrix
 
 import rapids_trav  # noqa: F401  (registers .trav)
 from rapids_trav.engines.interface import BfsOptions
+from rapids_trav.engines.launches import count_launches
 from rapids_trav.errors import TravError, UnknownVertexError
 
 from .small_graphs import (
@@ -393,6 +394,43 @@ def test_build_range_by_range(engine, name, transpose):
     assert adjacency.row_offsets.dtype == adjacency.column_indices.dtype == np.int32
     assert np.array_equal(adjacency.row_offsets.get(), expected_offsets)
     assert np.array_equal(adjacency.column_indices.get(), expected_columns)
+
+
+@pytest.mark.parametrize("transpose", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_build_with_weights_range_by_range(engine, name, dtype, transpose):
+    """Weights follow their entries; those of parallel edges ascend.
+
+    If one row has most of the entries, all are sorted at once, since a range would take as much memory.
+    """
+    from rapids_trav.engines.cuda.build.in_memory import MOST_OF_A_RANGE, build_adjacency
+
+    graph, xp = GRAPHS[name], engine.xp
+    weights = np.random.default_rng(3).integers(-4, 5, len(graph.u)).astype(dtype)
+
+    def chunks():
+        for part in np.array_split(np.arange(len(weights)), 2):
+            yield tuple(xp.asarray(array[part]) for array in (graph.u, graph.v, weights))
+
+    with count_launches() as counts:
+        built = build_adjacency(chunks, graph.n, symmetric=graph.symmetric, transpose=transpose, large=1)
+    rows, columns = (graph.v, graph.u) if transpose else (graph.u, graph.v)
+    if graph.symmetric:
+        once = rows != columns
+        rows, columns = np.concatenate([rows, columns[once]]), np.concatenate([columns, rows[once]])
+        weights = np.concatenate([weights, weights[once]])
+    offsets, _ = graph.rows(transpose)
+    by_ranges = np.diff(offsets).max(initial=0) <= MOST_OF_A_RANGE * len(rows)
+    assert (counts["select_rows"] > 0) == by_ranges or graph.n < 16
+    order = np.lexsort((weights, columns, rows))
+    assert np.array_equal(built.row_offsets.get(), offsets)
+    assert np.array_equal(built.column_indices.get(), columns[order])
+    assert built.weights.dtype == dtype
+    found = built.weights.get()
+    if not counts["select_rows"]:  # those of parallel edges are in any order
+        found = found[np.lexsort((found, columns[order], rows[order]))]
+    assert np.array_equal(found, weights[order])
 
 
 @pytest.mark.parametrize("symmetric", [False, True])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rapids_trav.csr.pages import first_resident, page_rows, plan_pages
+from rapids_trav.csr.pages import page_rows, plan_pages, resident_ends
 from rapids_trav.errors import TravError, TravMemoryError
 from rapids_trav.memory.budget import Budget
 from rapids_trav.storage.paged import cut_within
@@ -209,10 +209,16 @@ def test_pages_of_a_graph_of_many_vertices():
 
 @common
 @given(offsets(), st.integers(-5, 400), st.integers(1, 8))
-def test_the_resident_end_is_the_longest_that_fits(row_offsets, free, edge_bytes):
+def test_the_resident_ends_are_the_longest_that_fit(row_offsets, free, edge_bytes):
     row_offsets = np.concatenate([[0], np.cumsum(np.sort(np.diff(row_offsets))[::-1])]).astype(np.int64)
-    n_edges = int(row_offsets[-1])
-    first = first_resident(row_offsets, free, edge_bytes)
-    assert first in row_offsets and (n_edges - first) * edge_bytes <= max(free, 0)
-    longer = row_offsets[row_offsets < first]
-    assert len(longer) == 0 or (n_edges - longer[-1]) * edge_bytes > free
+    n_edges, most = int(row_offsets[-1]), max(free, 0) // edge_bytes
+    head, begin = resident_ends(row_offsets, free, edge_bytes)
+    assert head in row_offsets and begin in row_offsets and head <= begin
+    assert head + n_edges - begin <= most
+    if most >= n_edges:
+        assert begin == 0
+        return
+    longer = row_offsets[row_offsets > head]
+    assert len(longer) == 0 or longer[0] > most // 2
+    longer = row_offsets[row_offsets < begin]
+    assert len(longer) == 0 or head + n_edges - longer[-1] > most

@@ -180,11 +180,12 @@ class Fragmented(Gpu):
         super().__init__()
         self.copied = []
 
-    def reach_outside(self, adjacency, first):
-        if adjacency.column_indices[first:].nbytes > 20_000:
+    def reach_outside(self, adjacency, head, begin):
+        n_bytes = sum(part.nbytes for part in np.split(adjacency.column_indices, [head, begin])[::2])
+        if n_bytes > 20_000:
             raise TravMemoryError("no piece is that large")
-        self.copied.append(adjacency.column_indices[first:].nbytes)
-        return super().reach_outside(adjacency, first)
+        self.copied.append(n_bytes)
+        return super().reach_outside(adjacency, head, begin)
 
 
 def test_memory_in_pieces_holds_fewer_edges():

@@ -136,12 +136,12 @@ class CudaEngine:
                 chunks, n_vertices, outside, device, symmetric=symmetric, transpose=transpose
             )
 
-    def reach_outside(self, adjacency: Adjacency, first_resident: int) -> Adjacency:
-        """Return an adjacency of host arrays for searches; edges from `first_resident` on are copied."""
+    def reach_outside(self, adjacency: Adjacency, head: int, begin: int) -> Adjacency:
+        """Return host arrays in the form of searches; edges before `head` and from `begin` on are copied."""
         from rapids_trav.engines.cuda.build import host_rows
 
         with device_memory("the rows of a search", 28 * adjacency.n_vertices):
-            return host_rows.reached(adjacency, first_resident)
+            return host_rows.reached(adjacency, head, begin)
 
     def empty_pinned(self, n: int, dtype: DType) -> Array:
         """Allocate a NumPy array of n entries in host memory that the GPU can access."""

@@ -6,8 +6,9 @@ vertex id and s structures (1, or 2 if directed), it takes, in bytes:
 - on the CPU  s (8 n + v M), and 2 M while it is built;
 - on a GPU    s (8 n + v M + v n), and 16 M while it is built, or 24 M if directed.
 
-Weights take another 8 M s.  A question takes up to 160 n beside the graph: a vertex program with its initial
-values and the answer made from its values.
+Weights take another 8 M s, and on a GPU, while they are built, what `device_build_bytes` says.  A question
+takes up to 160 n beside the graph: a vertex program with its initial values and the answer made from its
+values.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ WEIGHT_BYTES = 8  # per edge, at most
 RENUMBER_BYTES = 48  # per id, while all are renumbered at once: the id, its code, and a table or a sort
 PASS_ROW_BYTES = 256  # bytes of the limit per row of the edge list that is read at once
 SORT_BYTES = {True: 2, False: 24}  # per entry built: low bits on the host (True), a sort on a GPU (False)
+LARGE = 1 << 26  # entries from which a GPU builds an adjacency one range of rows after another
+RANGES = {False: 8, True: 16}  # such ranges, without and with weights
+PAIR_BYTES = 40  # per entry sorted on a GPU through an index, beside its weight
 DEGREE_BYTES = 17  # per vertex: its degree, as counted and as kept
 
 # Builds outside a GPU's memory.
@@ -45,13 +49,15 @@ def in_memory_bytes(
 ) -> int:
     """Return the most bytes that a graph in memory takes, including building it and one question.
 
-    On the host that includes the weights, which are built beside the rows when they are first asked for.
+    That includes the weights, which are built beside the rows when they are first asked for.
     """
     graph = graph_bytes(host, n_vertices, n_edges, directed=directed, weighted=weighted)
     needed = graph + QUESTION_BYTES * n_vertices
-    if host and weighted:
+    if weighted:
         entries, structures = (n_edges, 2) if directed else (2 * n_edges, 1)
-        rows = structures * (OFFSET_BYTES * (n_vertices + 1) + vertex_bytes(n_vertices) * entries)
+        vertex = vertex_bytes(n_vertices)
+        row = OFFSET_BYTES if host else OFFSET_BYTES + vertex
+        rows = structures * (row * (n_vertices + 1) + vertex * entries)
         others = (structures - 1) * WEIGHT_BYTES * entries
         needed = max(needed, rows + others + adjacency_bytes(host, n_vertices, entries, WEIGHT_BYTES))
     return needed
@@ -66,14 +72,51 @@ def graph_bytes(host: bool, n_vertices: int, n_edges: int, *, directed: bool, we
     held += structures * WEIGHT_BYTES * entries if weighted else 0
     if host:
         return held + SORT_BYTES[host] * entries
-    return held + structures * vertex * n_vertices + (24 if directed else 16) * entries
+    held += structures * vertex * n_vertices
+    working = (24 if directed else 16) * entries
+    if weighted:
+        built = device_build_bytes(n_vertices, entries, WEIGHT_BYTES, symmetric=not directed)
+        working = max(working, built - (vertex + WEIGHT_BYTES) * entries)
+    return held + working
 
 
 def adjacency_bytes(host: bool, n_vertices: int, entries: int, weight: int = 0) -> int:
-    """Return the bytes of building an adjacency in memory: the adjacency, its weights twice, and the sort."""
+    """Return the most bytes of building an adjacency in memory: the adjacency, its weights, and the sort.
+
+    One with weights may have a row of most entries; a GPU then sorts all of them at once.
+    """
     vertex = vertex_bytes(n_vertices)
-    rows = OFFSET_BYTES if host else OFFSET_BYTES + vertex
-    return entries * (vertex + 2 * weight + SORT_BYTES[host]) + rows * (n_vertices + 1)
+    rows = (OFFSET_BYTES if host else OFFSET_BYTES + vertex) * (n_vertices + 1)
+    needed = entries * (vertex + 2 * weight + SORT_BYTES[host]) + rows
+    if host or not weight:
+        return needed
+    return max(needed, device_build_bytes(n_vertices, entries, weight, symmetric=False, large=None))
+
+
+def device_build_bytes(
+    n_vertices: int, entries: int, weight: int, *, symmetric: bool, large: int | None = LARGE
+) -> int:
+    """Return the bytes of building an adjacency on a GPU, the result included.
+
+    With fewer than `large` entries all are sorted at once (None: however many), and edges and result take
+    less than the sort.  Otherwise edges, result and the sort of one of the ranges are there together.
+
+    Parameters
+    ----------
+    weight : int
+        Bytes of a weight; 0: there are none.
+    symmetric : bool
+        Whether each edge is two entries.
+    """
+    vertex = vertex_bytes(n_vertices)
+    rows = (OFFSET_BYTES + vertex) * (n_vertices + 1)
+    if vertex == 8:
+        return (48 + 2 * weight) * entries + rows
+    sort = PAIR_BYTES + weight if weight else 16
+    if large is None or entries < large:
+        return sort * entries + rows
+    edges = (2 * vertex + weight) * (entries // 2 if symmetric else entries)
+    return edges + (vertex + weight) * entries + sort * entries // RANGES[bool(weight)] + rows
 
 
 def edge_list_bytes(n_vertices: int, entries: int) -> int:

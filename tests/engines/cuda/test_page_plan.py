@@ -126,6 +126,25 @@ def test_the_limit_that_a_refusal_names_is_enough_and_hardly_more(
         assert refused(int(0.98 * enough)) is not None
 
 
+def test_most_of_the_memory_is_for_pages_that_stay(monkeypatch):
+    """With a quarter of the edges' bytes beside the vertices, most of that quarter saves copies."""
+    monkeypatch.setattr(page_plan, "LEAST_PAGE_BYTES", 1000)
+    degrees = np.full(20_000, 40)
+    program, options = shipped.pagerank(), RunOptions()
+    for part in (4, 2):
+        vertices = plan_stream(paged_view(degrees, 10**8), program, options, 4, PIECE).resident_bytes
+        quarter = 4 * int(degrees.sum()) // part
+        plan = plan_stream(paged_view(degrees, vertices + quarter), program, options, 4, PIECE)
+        stays = sum(layout.kept_bytes for layout in plan.layouts[: plan.n_kept])
+        assert plan.n_slots == 3 and stays > 0.8 * quarter
+
+
+def test_pages_are_worth_launching():
+    assert page_plan.page_size(10**6) == page_plan.LEAST_PAGE_BYTES
+    assert page_plan.page_size(10**10) == page_plan.MOST_PAGE_BYTES
+    assert page_plan.page_size(2**31) == 2**31 // page_plan.ROOM_PAGES
+
+
 def test_pages_as_they_are_given():
     view = paged_view(np.full(100, 4), 10**6)
     view = replace(view, pages=replace(view.pages, firsts=np.array([0, 10, 60, 100]), n_streams=2, cut=None))

@@ -16,11 +16,12 @@ def rows_of(side: str, adjacency: Adjacency) -> dict[str, Array | int | None]:
     """Return the kernel's arguments for an adjacency, part of which may be resident (see `Adjacency`)."""
     offsets = adjacency.row_offsets
     # The kernel compares in the type of the offsets: in 32 bits, 2^63 - 1 would be -1.
-    begin, resident = adjacency.resident or (MOST_EDGES[offsets.itemsize], None)
+    head, begin, resident = adjacency.resident or (0, MOST_EDGES[offsets.itemsize], None)
     return {
         f"{side}_offsets": offsets,
         f"{side}_indices": adjacency.column_indices,
         f"{side}_resident": resident,
+        f"{side}_resident_head": int(head),
         f"{side}_resident_begin": int(begin),
     }
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rapids_trav.csr.adjacency import Adjacency, Array
+from rapids_trav.csr.adjacency import Adjacency, Array, Resident
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.utilities.sizes import readable
 
@@ -75,11 +75,11 @@ def lies_outside(array: Array) -> bool:
     return array.size > 0 and cupy.cuda.runtime.pointerGetAttributes(array.data.ptr).type == _OF_HOST
 
 
-def reached(adjacency: Adjacency, first_resident: int) -> Adjacency:
+def reached(adjacency: Adjacency, head: int, begin: int) -> Adjacency:
     """Return an adjacency of host arrays in the form that kernels read.
 
     Offsets and first neighbours are on the device; columns stay where they are.  The device also has a copy
-    of the edges from `first_resident` on.
+    of the edges before `head` and from `begin` on.
     """
     import cupy
 
@@ -93,8 +93,11 @@ def reached(adjacency: Adjacency, first_resident: int) -> Adjacency:
             f"again, or search with engine='cpu'."
         )
     found = in_memory.with_first_neighbors(_offsets(adjacency), columns)
-    kept = cupy.asarray(adjacency.column_indices[first_resident:])
-    return replace(found, resident=(first_resident, kept) if len(kept) else None)
+    first, last = adjacency.column_indices[:head], adjacency.column_indices[begin:]
+    kept = cupy.empty(head + len(last), first.dtype)
+    kept[:head].set(first)
+    kept[head:].set(last)
+    return replace(found, resident=Resident(head, begin, kept) if len(kept) else None)
 
 
 def on_device(adjacency: Adjacency) -> Adjacency:

@@ -10,8 +10,8 @@ another, so that the sort takes only a part of that: 10 M bytes with the edges a
 vertices or more a key does not fit into 64 bits; rows and columns are then sorted through an index, at about
 48 M bytes.
 
-Edges with weights are sorted through an index as well, and the weights follow it: about 48 M bytes and two
-weights an entry.
+Edges with weights of w bytes are sorted through an index as well, at 40 + w bytes an entry; range by range
+that is a part of it beside the edges, columns and weights.  `memory.model.build` has the formulas.
 """
 
 from __future__ import annotations
@@ -26,15 +26,14 @@ import numpy as np
 from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
 from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.cuda.runtime.memory import saying_what_is_needed
+from rapids_trav.memory.model.build import LARGE, RANGES, device_build_bytes, vertex_bytes
 
 Chunks = Callable[[], Iterable[tuple[Array, ...]]]
 Parts = list[tuple[Array, ...]]
 
-_WIDE = 2**31
 NARROW_OFFSETS = 2**31 - 2**16  # kernels index a few thousand entries past the end of a row
 _KEY_SHIFT = 32
-RANGES = 8  # ranges of rows of a large adjacency
-LARGE = 1 << 26  # entries of a large adjacency: smaller ones fit, and are sorted at once
+MOST_OF_A_RANGE = 3 / 8  # largest share of the entries; a range with more saves no memory
 _ROW_BLOCKS = 4096  # blocks of rows from which ranges are composed
 HUB_DEGREE = 128  # most entries of a row that is not a hub
 
@@ -56,18 +55,27 @@ def build_adjacency(
     parts = [(v, u, *w) if transpose else (u, v, *w) for u, v, *w in chunks()]
     n_edges = sum(len(part[0]) for part in parts)
     n_entries = 2 * n_edges if symmetric else n_edges
-    if n_vertices >= _WIDE:
-        with saying_what_is_needed("building the adjacency", 48 * n_entries + 8 * n_vertices):
+    weighted = bool(parts) and len(parts[0]) == 3
+    weight = parts[0][2].dtype.itemsize if weighted else 0
+    task = "building the adjacency" + (" with weights" if weighted else "")
+    n_bytes = device_build_bytes(n_vertices, n_entries, weight, symmetric=symmetric, large=large)
+    with saying_what_is_needed(task, n_bytes):
+        if vertex_bytes(n_vertices) == 8:
             return wide_adjacency(parts, n_vertices, symmetric)
-    if parts and len(parts[0]) == 3:
-        n_bytes = (48 + 2 * parts[0][2].dtype.itemsize) * n_entries + 8 * n_vertices
-        with saying_what_is_needed("building the adjacency with weights", n_bytes):
+        if n_entries >= large:
+            parts[:] = [_contiguous(part) for part in parts]
+            ranges = _row_ranges(parts, n_vertices, symmetric, RANGES[weighted])
+            if not weighted or max(size for *_, size in ranges) <= MOST_OF_A_RANGE * n_entries:
+                return _adjacency_by_ranges(parts, n_vertices, ranges, symmetric)
+        if weighted:
             return _weighted_adjacency(parts, n_vertices, n_entries, symmetric)
-    if n_entries >= large:
-        with saying_what_is_needed("building the adjacency", 10 * n_entries + 8 * n_vertices):
-            return _adjacency_by_ranges(parts, n_vertices, n_entries, symmetric)
-    with saying_what_is_needed("building the adjacency", 16 * n_entries + 8 * n_vertices):
         return _narrow_adjacency(parts, n_vertices, n_entries, symmetric)
+
+
+def _contiguous(part: tuple[Array, ...]) -> tuple[Array, ...]:
+    """Return both ends in 32 bits, and the weights if there are any, as kernels read them."""
+    ends = [cupy.ascontiguousarray(end, np.int32) for end in part[:2]]
+    return *ends, *(cupy.ascontiguousarray(weights) for weights in part[2:])
 
 
 def _narrow_adjacency(parts: Parts, n_vertices: int, n_entries: int, symmetric: bool) -> Adjacency:
@@ -77,45 +85,62 @@ def _narrow_adjacency(parts: Parts, n_vertices: int, n_entries: int, symmetric: 
     return _unpacked(keys, n_vertices)
 
 
-def _adjacency_by_ranges(parts: Parts, n_vertices: int, n_entries: int, symmetric: bool) -> Adjacency:
+def _adjacency_by_ranges(
+    parts: Parts, n_vertices: int, ranges: list[tuple[int, int, int]], symmetric: bool
+) -> Adjacency:
     """Build the adjacency one range of rows after another; empties `parts`."""
     kernels = loader.load("build.cu")
-    parts[:] = [tuple(cupy.ascontiguousarray(end, np.int32) for end in part[:2]) for part in parts]
-    both = np.int32(symmetric)
-    ranges = _row_ranges(parts, n_vertices, both)
-    row_offsets = cupy.empty(n_vertices + 1, edge_type(n_entries))
-    column_indices = cupy.empty(sum(size for _, _, size in ranges), np.int32)
+    n_kept = sum(size for *_, size in ranges)
+    weight_type = parts[0][2].dtype if len(parts[0]) == 3 else None
+    weight_bytes = np.int32(0 if weight_type is None else weight_type.itemsize)
+    row_offsets = cupy.empty(n_vertices + 1, edge_type(n_kept))
+    column_indices = cupy.empty(n_kept, np.int32)
+    weights: Array | None = None if weight_type is None else cupy.empty(n_kept, weight_type)
     filled = 0
     for first, after, size in ranges:
-        keys, taken = cupy.empty(size, np.uint64), cupy.zeros(1, np.uint64)
-        for part in parts:
-            kernels.launch("select_rows", len(part[0]), *part, len(part[0]), both, first, after, taken, keys)
-        if after == n_vertices:  # the edges are not needed any more
-            part = ()
-            parts.clear()
-        if size:
-            keys.sort()
-        _row_starts(keys, row_offsets, first, after, filled)
-        kernels.launch("unpack_columns", size, keys, size, column_indices[filled : filled + size])
+        here = slice(filled, filled + size)
         filled += size
-        del keys  # before the next keys are allocated
+        keys, taken = cupy.empty(size, np.uint64), cupy.zeros(1, np.uint64)
+        own_weights = None if weight_type is None else cupy.empty(size, weight_type)
+        for part in parts:
+            kernels.launch(
+                "select_rows", len(part[0]), *part[:2], len(part[0]), np.int32(symmetric), first, after,
+                taken, keys, None if own_weights is None else part[2], weight_bytes, own_weights,
+            )  # fmt: skip
+        part = ()
+        if filled == n_kept:  # the edges are not needed any more
+            parts.clear()
+        if size and weights is not None and own_weights is not None:
+            order = cupy.argsort(own_weights)  # warps find equal keys in any order
+            keys, own_weights = keys[order], own_weights[order]
+            order = cupy.argsort(keys, kind="stable")
+            keys, weights[here] = keys[order], own_weights[order]
+            del order
+        elif size:
+            keys.sort()
+        _row_starts(keys, row_offsets, first, after, here.start)
+        kernels.launch("unpack_columns", size, keys, size, column_indices[here])
+        del keys, own_weights  # before the next are allocated
     row_offsets[n_vertices] = filled
-    return with_first_neighbors(row_offsets, column_indices)
+    return replace(with_first_neighbors(row_offsets, column_indices), weights=weights)
 
 
-def _row_ranges(parts: Parts, n_vertices: int, both: np.int32) -> list[tuple[int, int, int]]:
-    """Return about `RANGES` ranges with nearly equal entries: first row, row after the last, and entries."""
+def _row_ranges(parts: Parts, n_vertices: int, symmetric: bool, n_ranges: int) -> list[tuple[int, int, int]]:
+    """Return about `n_ranges` ranges with nearly equal entries: first row, row after the last, and entries.
+
+    A block of rows with more entries than a range should have is a range by itself.
+    """
     shift = max((n_vertices - 1).bit_length() - (_ROW_BLOCKS - 1).bit_length(), 0)
     n_blocks = ((n_vertices - 1) >> shift) + 1
     count = cupy.zeros(n_blocks, np.uint64)
     kernels = loader.load("build.cu")
-    for u, v in parts:
+    for u, v, *_ in parts:
         kernels.launch_grid(
-            "count_row_blocks", (loader.column_blocks(1)[1],), u, v, len(u), both, np.int32(shift),
-            np.int32(n_blocks), count, shared_bytes=4 * n_blocks,
+            "count_row_blocks", (loader.column_blocks(1)[1],), u, v, len(u), np.int32(symmetric),
+            np.int32(shift), np.int32(n_blocks), count, shared_bytes=4 * n_blocks,
         )  # fmt: skip
     ends = np.cumsum(count.get().astype(np.int64))
-    cuts = np.searchsorted(ends, ends[-1] * np.arange(1, RANGES) // RANGES) + 1
+    cuts = np.searchsorted(ends, ends[-1] * np.arange(1, n_ranges) // n_ranges) + 1
     cuts = np.unique([0, *cuts, n_blocks])
     before = np.concatenate([[0], ends])
     return [

@@ -1,8 +1,8 @@
 """Division of the memory of a streamed run, and the action for each page; no GPU is needed.
 
 L. Ma et al., "Garaph", USENIX ATC 2017 (SYSTEMS G4, G5): arrays with an entry for each vertex are resident.
-Each stream has a buffer for a page.  Pages need be no larger than what keeps the link busy; the rest of the
-budget then holds the first pages for the whole run.
+Each stream has a buffer for a page.  Pages need be no larger than what keeps the link busy while the next is
+launched; the rest of the budget then holds the first pages for the whole run.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ from rapids_trav.programs.definition import Program
 
 ALIGNMENT = 256
 MOST_PAGE_BYTES = 1 << 28  # 5 ms of a link; smaller pages lose less time at the ends of an iteration
+# 0.3 ms of a link.  On an H100 a page takes about 0.2 ms of the host, which smaller pages would wait for.
+LEAST_PAGE_BYTES = 1 << 24
+ROOM_PAGES = 24  # that would fill the memory left by the vertices; three are in progress, the others stay
 READ_COST = 4  # cost of an edge that is read in place, in copied edges
 
 
@@ -223,10 +226,9 @@ def plan_within(
 ) -> StreamPlan:
     """Return a plan for the free memory of the budget and `more` bytes.
 
-    Pages have at most `most_bytes`, by default MOST_PAGE_BYTES, without their packed columns.  These may
-    not fit as well, and `buffer_bytes` tells.
+    Pages have at most `most_bytes`, by default `page_size`, without their packed columns.  These may not fit
+    as well, and `buffer_bytes` tells.
     """
-    most_bytes = MOST_PAGE_BYTES if most_bytes is None else most_bytes
     assert view.pages is not None
     pages, into = view.pages, view.into
     column = vertex = into.column_indices.dtype.itemsize
@@ -236,6 +238,8 @@ def plan_within(
     local = LOCAL_BYTES if run.shards else 0
     base = streamed_bytes(run, offset, piece_edges)
     gaps = 3 * ALIGNMENT * asked  # between the parts of pages
+    if most_bytes is None:
+        most_bytes = page_size(pages.budget.free + more - base)
     resident = base
     while True:
         if pages.cut is None:
@@ -260,6 +264,11 @@ def plan_within(
     ends = np.cumsum([layout.kept_bytes for layout in layouts])
     n_kept = int(np.searchsorted(ends, left, side="right"))
     return replace(plan, n_kept=n_kept)
+
+
+def page_size(room: int) -> int:
+    """Return the most bytes of a page, given the memory that the vertices leave."""
+    return min(max(room // ROOM_PAGES, LEAST_PAGE_BYTES), MOST_PAGE_BYTES)
 
 
 def page_action(n_rows: int, n_edges: int, page_edges: int, reachable: bool) -> str:
