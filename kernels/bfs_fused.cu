@@ -72,6 +72,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     const Graph graph{{given.out_offsets, given.out_indices, given.out_resident, out_resident_begin},
                       {given.in_offsets, given.in_indices, given.in_resident, in_resident_begin},
                       given.first_neighbors,
+                      given.word_rows,
                       n_linked,
                       leaf_degree,
 #if RANKED

@@ -24,6 +24,7 @@ static_assert(TILE_WORDS * 32 <= 256, "a list of a tile has bytes");
 struct PullShared {
     u8 list[WARPS][TILE_WORDS * 32];
     u32 found[WARPS][WARP];
+    WordRows rows[WARPS][WARP];
     u32 hubs[HUB_WORDS];
 };
 
@@ -47,13 +48,19 @@ __device__ __forceinline__ void settle_word(const State& state, vertex_t word, u
 // Searches the rows of a warp's vertices: each lane has an unvisited vertex whose first neighbour is not in
 // the frontier (or NONE).  Returns whether the lane's vertex was reached.
 __device__ bool pull_vertices(const Graph& graph, const State& state, const Frontier& frontier, vertex_t v,
-                              i32 depth, HubItem* deferred, Level* level, Tally& tally) {
+                              const WordRows& rows, i32 depth, HubItem* deferred, Level* level, Tally& tally) {
     edge_t begin = 0;
     edge_t end = 0;
     vertex_t from = NONE;
     if (v != NONE) {
-        begin = graph.in.offsets[v] + 1;
-        end = graph.in.offsets[v + 1];
+        if (rows.degree) {
+            begin = rows.begin + static_cast<edge_t>(v & 31) * rows.degree;
+            end = begin + rows.degree;
+        } else {
+            begin = graph.in.offsets[v];
+            end = graph.in.offsets[v + 1];
+        }
+        begin += 1;
     }
     // Four neighbours at a time: they mostly share a sector, and their bitmap words are loaded together.
     constexpr i32 AT_ONCE = 4;
@@ -181,6 +188,7 @@ __device__ void pull_level(const Graph& graph, const State& state, const Frontie
     const u32 lane = lane_id();
     u8* const list = shared.list[warp_in_block()];
     u32* const found = shared.found[warp_in_block()];
+    WordRows* const rows = shared.rows[warp_in_block()];
     const vertex_t n_words = bitmap_words(graph.n_linked);
     const vertex_t warp = dealt_warp();
     const Deal deal = deal_words(n_words);
@@ -189,6 +197,7 @@ __device__ void pull_level(const Graph& graph, const State& state, const Frontie
         const u32 unvisited = word < n_words ? ~state.visited[word] : 0;
         u32 found_dense = 0;
         found[lane] = 0;
+        rows[lane] = unvisited ? graph.word_rows[word] : WordRows{0, 0};
         const u32 busy = __ballot_sync(FULL_WARP, unvisited);
         for (u32 first_lane = 0; first_lane < WARP; first_lane += TILE_WORDS) {
             if (!(busy >> first_lane & ((1u << TILE_WORDS) - 1))) continue;
@@ -207,7 +216,8 @@ __device__ void pull_level(const Graph& graph, const State& state, const Frontie
             for (u32 base = 0; base < left; base += WARP) {
                 const u32 local = base + lane < left ? list[base + lane] : 0;
                 const vertex_t v = base + lane < left ? tile.vertex(local) : NONE;
-                if (pull_vertices(graph, state, frontier, v, depth, deferred, level, tally)) {
+                if (pull_vertices(graph, state, frontier, v, rows[first_lane + local / 32], depth, deferred, level,
+                                  tally)) {
                     atomicOr(&found_here[local / 32], 1u << (local & 31));
                 }
             }

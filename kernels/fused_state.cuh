@@ -166,10 +166,17 @@ struct Rows {
     }
 };
 
+// The rows of the vertices of a bitmap word, if they have one length; otherwise `degree` is 0.
+struct alignas(2 * sizeof(edge_t)) WordRows {
+    edge_t begin;
+    edge_t degree;
+};
+
 struct Graph {
     Rows out;
     Rows in;
     const vertex_t* first_neighbors;  // of each row of `in`; see neighbor_in()
+    const WordRows* word_rows;        // of each word of `in`
     vertex_t n_linked;                // vertices from this one on have no edges (SYSTEMS V5)
     vertex_t leaf_degree;             // a vertex with no more out-edges than this leads nowhere new
 #if RANKED
@@ -211,6 +218,7 @@ struct Arguments {
     const vertex_t* in_resident;
     i64 in_resident_begin;
     const vertex_t* first_neighbors;
+    const WordRows* word_rows;
     const vertex_t* sources;
     const u32* targets;
     u64 n_targets;
