@@ -180,9 +180,11 @@ __device__ void pull_sparse(const Graph& graph, const State& state, const Fronti
 }
 
 // Processes one level with the whole grid; `next` receives every word of the new frontier up to `n_linked`,
-// and `queue` its vertices if `listed`.
+// and `queue` its vertices if `listed`.  `pushed`, if not null, is the frontier, of a push step that has not
+// been settled yet.
 template <class Queue>
-__device__ void pull_level(const Graph& graph, const State& state, const Frontier& frontier, u32* next,
+__device__ void pull_level(const Graph& graph, const State& state, const Frontier& frontier,
+                           const u32* pushed, u32* next,
                            HubItem* deferred, i32 depth, Level* level, PullShared& shared, const Queue& queue,
                            bool listed, Tally& tally) {
     const u32 lane = lane_id();
@@ -194,7 +196,9 @@ __device__ void pull_level(const Graph& graph, const State& state, const Frontie
     const Deal deal = deal_words(n_words);
     for (u32 first = 0; deal.word(warp, first) < n_words; first += WARP) {
         const vertex_t word = deal.word(warp, first + lane);
-        const u32 unvisited = word < n_words ? ~state.visited[word] : 0;
+        const u32 claimed = pushed && word < n_words ? pushed[word] : 0;
+        const u32 unvisited = word < n_words ? ~(state.visited[word] | claimed) : 0;
+        if (pushed) measure_words(state, claimed, deal, warp, first, depth - 1);
         u32 found_dense = 0;
         found[lane] = 0;
         rows[lane] = unvisited ? graph.word_rows[word] : WordRows{0, 0};
@@ -227,10 +231,8 @@ __device__ void pull_level(const Graph& graph, const State& state, const Frontie
         const u32 all = found_dense | found[lane];
         if (word < n_words) {
             next[word] = all;
-            if (all) {
-                state.visited[word] = ~unvisited | all;
-                settle_word(state, word, all, depth, tally);
-            }
+            if (all | claimed) state.visited[word] = ~unvisited | all;
+            if (all) settle_word(state, word, all, depth, tally);
         }
         __syncwarp();
         if (listed) queue_bits(graph, all, deal, warp, first, list, queue, tally);

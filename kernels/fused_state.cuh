@@ -294,14 +294,24 @@ __device__ __forceinline__ u32 bit_of(vertex_t v) {
 // many distances fit into the cache.  Distances from FAR on are written in full.
 constexpr i32 FAR = 255;
 
-// Records that `v`, which was just claimed, was reached from `from`.
-__device__ __forceinline__ void reach(const State& state, vertex_t v, vertex_t from, i32 depth,
-                                      Tally& tally) {
-    state.near[v] = static_cast<u8>(min(depth, FAR));
-    if (depth >= FAR) state.distance[v] = depth;
+// Records from where `v`, which was just claimed, was reached.
+__device__ __forceinline__ void claim(const State& state, vertex_t v, vertex_t from, Tally& tally) {
 #if PREDECESSORS
     state.predecessor[v] = from;
 #endif
     tally.vertices += 1;
     if (state.targets && (state.targets[v >> 5] >> (v & 31) & 1)) tally.targets += 1;
+}
+
+// Records how far `v` is.
+__device__ __forceinline__ void measure(const State& state, vertex_t v, i32 depth) {
+    state.near[v] = static_cast<u8>(min(depth, FAR));
+    if (depth >= FAR) state.distance[v] = depth;
+}
+
+// Records that `v`, which was just claimed, was reached from `from`.
+__device__ __forceinline__ void reach(const State& state, vertex_t v, vertex_t from, i32 depth,
+                                      Tally& tally) {
+    measure(state, v, depth);
+    claim(state, v, from, tally);
 }

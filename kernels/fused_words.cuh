@@ -80,6 +80,30 @@ __device__ void queue_bits(const Graph& graph, u32 bits, const Deal& deal, verte
     }
 }
 
+// Records how far the vertices of a warp's words are whose bits are set; each lane holds the bits of the warp's
+// word number `first` plus its lane.  Bytes of one word are written together.
+__device__ __forceinline__ void measure_words(const State& state, u32 bits, const Deal& deal, vertex_t warp,
+                                              u32 first, i32 depth) {
+    for (u32 busy = __ballot_sync(FULL_WARP, bits); busy; busy &= busy - 1) {
+        const u32 k = __ffs(busy) - 1;
+        if (__shfl_sync(FULL_WARP, bits, k) >> lane_id() & 1) {
+            measure(state, deal.word(warp, first + k) * 32 + lane_id(), depth);
+        }
+    }
+}
+
+// Completes a push step to a bitmap: its vertices become visited, and get their distance.
+__device__ void settle_map(const State& state, const u32* map, vertex_t n_words, i32 depth) {
+    const vertex_t warp = dealt_warp();
+    const Deal deal = deal_words(n_words);
+    for (u32 first = 0; deal.word(warp, first) < n_words; first += WARP) {
+        const vertex_t word = deal.word(warp, first + lane_id());
+        const u32 bits = word < n_words ? map[word] : 0;
+        if (bits) state.visited[word] |= bits;
+        measure_words(state, bits, deal, warp, first, depth);
+    }
+}
+
 // Writes the frontier of a push step to a bitmap, which must be cleared before.
 __device__ void queue_to_bitmap(const NarrowItem* narrow, u64 n_narrow, const HubItem* hubs, u64 n_hubs,
                                 u32* bitmap) {
