@@ -274,8 +274,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             const Frontier members{bitmap_a, scratch.pull.hubs, min(given.hub_words, n_words)};
 #endif
             copy_hubs(members, scratch.pull.hubs);
-            pull_level(graph, state, members, unsettled ? own_part(bitmap_a) : nullptr, own_part(bitmap_b), hubs_a, depth + 1, next, scratch.pull,
-                       queue, ending, tally);
+            pull_level(graph, state, members, unsettled ? own_part(bitmap_a) : nullptr, own_part(bitmap_b),
+                       hubs_a, depth + 1, next, scratch.pull, queue, ending, tally);
             end_level(shared, control, next, tally, epoch);
             u64 deferred = shared.seen.deferred;
             if (RANKED || deferred) {

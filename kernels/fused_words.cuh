@@ -80,15 +80,41 @@ __device__ void queue_bits(const Graph& graph, u32 bits, const Deal& deal, verte
     }
 }
 
-// Records how far the vertices of a warp's words are whose bits are set; each lane holds the bits of the warp's
-// word number `first` plus its lane.  Bytes of one word are written together.
-__device__ __forceinline__ void measure_words(const State& state, u32 bits, const Deal& deal, vertex_t warp,
-                                              u32 first, i32 depth) {
-    for (u32 busy = __ballot_sync(FULL_WARP, bits); busy; busy &= busy - 1) {
-        const u32 k = __ffs(busy) - 1;
-        if (__shfl_sync(FULL_WARP, bits, k) >> lane_id() & 1) {
-            measure(state, deal.word(warp, first + k) * 32 + lane_id(), depth);
-        }
+// Four bits as the bytes of a word: 0xff for each that is set.
+__device__ __forceinline__ u32 bytes_of(u32 bits) {
+    return ((bits & 15) * 0x00204081u & 0x01010101u) * 0xff;
+}
+
+// Records the distances of a warp's words, number `first` and the following: `depth` of the vertices found,
+// one less of those claimed before.  Each lane holds one word's bits; `kept` has the vertices whose distance
+// stands already.  The bytes of neighbouring vertices are written together, eight by a lane.
+__device__ __forceinline__ void measure_words(const State& state, const Deal& deal, vertex_t warp, u32 first,
+                                              u32 kept, u32 claimed, u32 found, i32 depth) {
+    const u32 here = static_cast<u32>(min(depth, FAR)) * 0x01010101u;
+    const u32 before = static_cast<u32>(min(depth - 1, FAR)) * 0x01010101u;
+    const u32 lane = lane_id();
+    const u32 busy = __ballot_sync(FULL_WARP, claimed | found);
+    for (u32 first_lane = 0; first_lane < WARP; first_lane += TILE_WORDS) {
+        if (!(busy >> first_lane & ((1u << TILE_WORDS) - 1))) continue;
+        const u32 source = first_lane + lane / 4;
+        const u32 shift = lane % 4 * 8;
+        const u32 now = __shfl_sync(FULL_WARP, found, source) >> shift & 255;
+        const u32 last = __shfl_sync(FULL_WARP, claimed, source) >> shift & 255;
+        const u32 stay = __shfl_sync(FULL_WARP, kept, source) >> shift & 255;
+        if (!(now | last)) continue;
+        const vertex_t v = Tile(deal, warp, first + first_lane).vertex(8 * lane);
+        uint2* const place = reinterpret_cast<uint2*>(state.near + v);
+        const uint2 old = stay ? *place : uint2{};
+        const auto blend = [&](u32 bytes, u32 at) {
+            const u32 mine = bytes_of(now >> at);
+            const u32 theirs = bytes_of(last >> at);
+            return (bytes & ~(mine | theirs)) | (here & mine) | (before & theirs);
+        };
+        *place = make_uint2(blend(old.x, 0), blend(old.y, 4));
+        if (depth < FAR) continue;
+        for (u32 bits = now; bits; bits &= bits - 1) state.distance[v + __ffs(bits) - 1] = depth;
+        if (depth == FAR) continue;
+        for (u32 bits = last; bits; bits &= bits - 1) state.distance[v + __ffs(bits) - 1] = depth - 1;
     }
 }
 
@@ -98,9 +124,10 @@ __device__ void settle_map(const State& state, const u32* map, vertex_t n_words,
     const Deal deal = deal_words(n_words);
     for (u32 first = 0; deal.word(warp, first) < n_words; first += WARP) {
         const vertex_t word = deal.word(warp, first + lane_id());
-        const u32 bits = word < n_words ? map[word] : 0;
-        if (bits) state.visited[word] |= bits;
-        measure_words(state, bits, deal, warp, first, depth);
+        const u32 claimed = word < n_words ? map[word] : 0;
+        const u32 kept = claimed ? state.visited[word] : 0;
+        if (claimed) state.visited[word] = kept | claimed;
+        measure_words(state, deal, warp, first, kept, 0, claimed, depth);
     }
 }
 
