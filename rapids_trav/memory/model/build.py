@@ -66,14 +66,22 @@ def graph_bytes(host: bool, n_vertices: int, n_edges: int, *, directed: bool, we
     held += structures * WEIGHT_BYTES * entries if weighted else 0
     if host:
         return held + SORT_BYTES[host] * entries
-    return held + structures * vertex * n_vertices + (24 if directed else 16) * entries
+    held += structures * (vertex * n_vertices + word_rows_bytes(n_vertices))
+    return held + (24 if directed else 16) * entries
 
 
 def adjacency_bytes(host: bool, n_vertices: int, entries: int, weight: int = 0) -> int:
     """Return the bytes of building an adjacency in memory: the adjacency, its weights twice, and the sort."""
     vertex = vertex_bytes(n_vertices)
-    rows = OFFSET_BYTES if host else OFFSET_BYTES + vertex
-    return entries * (vertex + 2 * weight + SORT_BYTES[host]) + rows * (n_vertices + 1)
+    rows = OFFSET_BYTES * (n_vertices + 1)
+    if not host:
+        rows += vertex * (n_vertices + 1) + word_rows_bytes(n_vertices)
+    return entries * (vertex + 2 * weight + SORT_BYTES[host]) + rows
+
+
+def word_rows_bytes(n_vertices: int) -> int:
+    """Return the GPU memory of the lengths and beginnings of rows, one for every 32 rows."""
+    return 2 * OFFSET_BYTES * -(-n_vertices // 32)
 
 
 def edge_list_bytes(n_vertices: int, entries: int) -> int:
@@ -119,5 +127,6 @@ def spilled_build_bytes(host: bool, n_vertices: int) -> int:
 
 
 def resident_rows_bytes(n_vertices: int) -> int:
-    """Return the GPU memory, at least, of rows outside it: their offsets and first neighbours."""
-    return OFFSET_BYTES * (n_vertices + 1) + vertex_bytes(n_vertices) * n_vertices
+    """Return the GPU memory, at least, of rows outside it: their offsets, first neighbours and lengths."""
+    per_vertex = OFFSET_BYTES * (n_vertices + 1) + vertex_bytes(n_vertices) * n_vertices
+    return per_vertex + word_rows_bytes(n_vertices)

@@ -48,21 +48,3 @@ def hub_words(sides: tuple[Adjacency, ...], least_degree: int) -> int:
         fewer = cupy.append(degrees < least_degree, True)
         known[least_degree] = -(-int(fewer.argmax()) // 32)
     return known[least_degree]
-
-
-def word_rows(adjacency: Adjacency) -> Array:
-    """Return where the rows of each bitmap word begin and how long each is, 0 if they differ in length."""
-    known = adjacency.prepared
-    if "word_rows" not in known:
-        offsets = cupy.asarray(adjacency.row_offsets)
-        n = len(offsets) - 1
-        n_words = -(-n // 32)
-        degrees = cupy.zeros(32 * n_words, offsets.dtype)
-        degrees[:n] = cupy.diff(offsets)
-        degrees = degrees.reshape(n_words, 32)
-        one = (degrees == degrees[:, :1]).all(axis=1)
-        table = cupy.empty((n_words, 2), offsets.dtype)
-        table[:, 0] = offsets[: n : 32]
-        table[:, 1] = cupy.where(one, degrees[:, 0], 0)
-        known["word_rows"] = table
-    return known["word_rows"]

@@ -17,7 +17,7 @@ import numpy as np
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.bfs import fused
 from rapids_trav.engines.cuda.bfs.fused_arguments import NARROW_ITEM
-from rapids_trav.engines.cuda.bfs.fused_view import bitmap_of, rows_of, word_rows
+from rapids_trav.engines.cuda.bfs.fused_view import bitmap_of, rows_of
 from rapids_trav.engines.cuda.runtime.loader import Defines, defines_of, load, multiprocessors
 from rapids_trav.engines.cuda.runtime.memory import aligned, together
 from rapids_trav.engines.interface import MOST_LEVELS, BfsOptions, Search
@@ -114,7 +114,7 @@ class _Launch:
                 **rows_of("out", rows.out),
                 **rows_of("in", rows.into),
                 first_neighbors=rows.into.first_neighbors,
-                word_rows=word_rows(rows.into),
+                word_rows=rows.into.word_rows,
                 sources=cupy.asarray(sources.astype(vertex)),
                 targets=marked,
                 n_targets=0 if options.targets is None else len(options.targets),
