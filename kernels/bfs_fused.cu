@@ -73,13 +73,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         {given.in_offsets, given.in_indices, given.in_resident, static_cast<edge_t>(given.in_resident_head),
          static_cast<edge_t>(given.in_resident_begin)},
         given.first_neighbors,
+        given.word_rows,
         n_linked,
         leaf_degree,
 #if RANKED
         given.own_offsets
 #endif
     };
-    const State state{given.distance, given.near, given.predecessor, visited, given.targets, control};
+    const State state{given.distance, given.predecessor, visited, given.targets, control};
     const Trace trace{given.trace_rows, given.trace_capacity};
     const bool first_thread = global_thread() == 0;
     u32 epoch = __ldcg(&control->epoch);
@@ -215,6 +216,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         }
         __syncthreads();
         const auto [pull_work, ending, many, few, swell] = shared.direction;
+        bool unsettled = swelled;
         swelled = false;
         if (!pulling && many) {
             pulling = true;
@@ -232,6 +234,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             Level* const queued = &control->queued[turn % 3];
             const u64 n_found = now.vertices;
             Tally degrees;
+            if (unsettled) settle_map(state, own_part(bitmap_a), bitmap_words(graph.n_linked), depth);
+            unsettled = false;
             bitmap_to_queue(graph, own_part(bitmap_a), current_queue(queued, leaf_degree),
                             scratch.pull.list[warp_in_block()], degrees);
             if (!end_on_all(queued, degrees)) return;
@@ -271,8 +275,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             const Frontier members{bitmap_a, scratch.pull.hubs, min(given.hub_words, n_words)};
 #endif
             copy_hubs(members, scratch.pull.hubs);
-            pull_level(graph, state, members, own_part(bitmap_b), hubs_a, depth + 1, next, scratch.pull,
-                       queue, ending, tally);
+            pull_level(graph, state, members, unsettled ? own_part(bitmap_a) : nullptr, own_part(bitmap_b),
+                       hubs_a, depth + 1, next, scratch.pull, queue, ending, tally);
             end_level(shared, control, next, tally, epoch);
             u64 deferred = shared.seen.deferred;
             if (RANKED || deferred) {
@@ -305,7 +309,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         } else if (swell) {
             clean_map(next);
             push_level(graph, state, narrow_a, now.narrow, hubs_a, now.hubs, depth + 1,
-                       FrontierMap{own_part(bitmap_a), queue.eager}, tally);
+                       FrontierMap{own_part(bitmap_a)}, tally);
             if (!end_on_all(next, tally)) return;
             pulling = swelled = true;
             map_clean = false;
@@ -323,6 +327,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         count_level(now);
         if (TRACE && first_thread)
             trace_level(trace, depth, pulled ? PULLED : PUSHED, frontier, now, exchange);
+    }
+    if (swelled) {
+        settle_map(state, own_part(bitmap_a), bitmap_words(n_linked), depth);
+        end_level(shared, control, &control->level[2], Tally(), epoch);
     }
     finish(state, given.n_vertices);
     if (first_thread) {

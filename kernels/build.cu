@@ -5,7 +5,7 @@
 //
 // Invariant: DROPPED sorts after every key of an edge.
 //
-// Must agree with: build and first_neighbors in tests/kernel_references.py.
+// Must agree with: build, first_neighbors and word_rows in tests/kernel_references.py.
 #include "rows.cuh"
 #include "weights.cuh"
 
@@ -141,5 +141,18 @@ extern "C" __global__ void first_neighbors(const edge_t* __restrict__ row_offset
         } else {
             first[row] = degree == 1 ? -2 - column_indices[begin] : column_indices[begin];
         }
+    }
+}
+
+// Writes, for every 32 rows, where the first begins and the length that all have, or 0 if they differ.
+extern "C" __global__ void word_rows(const edge_t* __restrict__ row_offsets, i64 n_rows, edge_t* rows) {
+    for (i64 base = global_thread() - lane_id(); base < n_rows; base += global_threads()) {
+        const i64 row = base + lane_id();
+        const edge_t begin = row < n_rows ? row_offsets[row] : 0;
+        const edge_t degree = row < n_rows ? row_offsets[row + 1] - begin : 0;
+        const bool equal = __all_sync(FULL_WARP, degree == __shfl_sync(FULL_WARP, degree, 0));
+        if (lane_id() > 0) continue;
+        rows[base / 16] = begin;
+        rows[base / 16 + 1] = equal ? degree : 0;
     }
 }

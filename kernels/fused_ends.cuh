@@ -12,27 +12,20 @@ __device__ void clear(u32* visited, u32* bitmap, vertex_t n_vertices) {
     }
 }
 
-// Writes out the distances and marks unreached vertices; a thread takes four vertices.
+// Marks unreached vertices; a thread takes a word of the bitmap, and a warp its vertices one after another.
 __device__ void finish(const State& state, vertex_t n_vertices) {
-    for (i64 base = 4 * global_thread(); base < n_vertices; base += 4 * global_threads()) {
-        const u32 reached = state.visited[base >> 5] >> (base & 31);
-        const uchar4 near = *reinterpret_cast<const uchar4*>(state.near + base);
-        const i32 distance[4] = {near.x, near.y, near.z, near.w};
-        const bool far = max(max(distance[0], distance[1]), max(distance[2], distance[3])) == FAR;
-        if ((reached & 15) == 15 && !far && base + 4 <= n_vertices) {
-            *reinterpret_cast<int4*>(state.distance + base) =
-                make_int4(distance[0], distance[1], distance[2], distance[3]);
-            continue;
-        }
-        for (i32 k = 0; k < 4 && base + k < n_vertices; ++k) {
-            if (!(reached >> k & 1)) {
-                state.distance[base + k] = UNREACHED;
+    const vertex_t n_words = bitmap_words(n_vertices);
+    for (i64 base = global_thread() - lane_id(); base < n_words; base += global_threads()) {
+        const i64 word = base + lane_id();
+        const u32 missing = word < n_words ? ~state.visited[word] : 0;
+        for (u32 busy = __ballot_sync(FULL_WARP, missing); busy; busy &= busy - 1) {
+            const i32 k = __ffs(busy) - 1;
+            if (!(__shfl_sync(FULL_WARP, missing, k) >> lane_id() & 1)) continue;
+            const i64 v = (base + k) * 32 + lane_id();
+            state.distance[v] = UNREACHED;
 #if PREDECESSORS
-                state.predecessor[base + k] = NONE;
+            state.predecessor[v] = NONE;
 #endif
-            } else if (distance[k] < FAR) {
-                state.distance[base + k] = distance[k];
-            }
         }
     }
 }

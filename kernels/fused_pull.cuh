@@ -24,36 +24,39 @@ static_assert(TILE_WORDS * 32 <= 256, "a list of a tile has bytes");
 struct PullShared {
     u8 list[WARPS][TILE_WORDS * 32];
     u32 found[WARPS][WARP];
+    WordRows rows[WARPS][WARP];
     u32 hubs[HUB_WORDS];
 };
 
 // Records from where a vertex was reached.  What else there is to record follows for a whole word.
-__device__ __forceinline__ void settle(const State& state, vertex_t v, vertex_t from, i32 depth) {
-    state.near[v] = static_cast<u8>(min(depth, FAR));
+__device__ __forceinline__ void settle(const State& state, vertex_t v, vertex_t from) {
 #if PREDECESSORS
     state.predecessor[v] = from;
 #endif
 }
 
-// Records the vertices of a word that were reached.
-__device__ __forceinline__ void settle_word(const State& state, vertex_t word, u32 found, i32 depth,
-                                            Tally& tally) {
+// Counts the vertices of a word that were reached.
+__device__ __forceinline__ void count_word(const State& state, vertex_t word, u32 found, Tally& tally) {
     tally.vertices += __popc(found);
     if (state.targets) tally.targets += __popc(found & state.targets[word]);
-    if (depth < FAR) return;
-    for (u32 bits = found; bits; bits &= bits - 1) state.distance[word * 32 + __ffs(bits) - 1] = depth;
 }
 
 // Searches the rows of a warp's vertices: each lane has an unvisited vertex whose first neighbour is not in
 // the frontier (or NONE).  Returns whether the lane's vertex was reached.
 __device__ bool pull_vertices(const Graph& graph, const State& state, const Frontier& frontier, vertex_t v,
-                              i32 depth, HubItem* deferred, Level* level, Tally& tally) {
+                              const WordRows& rows, HubItem* deferred, Level* level, Tally& tally) {
     edge_t begin = 0;
     edge_t end = 0;
     vertex_t from = NONE;
     if (v != NONE) {
-        begin = graph.in.offsets[v] + 1;
-        end = graph.in.offsets[v + 1];
+        if (rows.degree) {
+            begin = rows.begin + static_cast<edge_t>(v & 31) * rows.degree;
+            end = begin + rows.degree;
+        } else {
+            begin = graph.in.offsets[v];
+            end = graph.in.offsets[v + 1];
+        }
+        begin += 1;
     }
     // Four neighbours at a time: they mostly share a sector, and their bitmap words are loaded together.
     constexpr i32 AT_ONCE = 4;
@@ -75,7 +78,7 @@ __device__ bool pull_vertices(const Graph& graph, const State& state, const Fron
     const bool put_off = from == NONE && begin < end;
     const u32 chunks = put_off ? static_cast<u32>((end - graph.in.offsets[v] - 1) / DEFER_CHUNK + 1) : 0;
     append_hubs(deferred, &level->deferred, put_off, v, chunks);
-    if (from != NONE) settle(state, v, from, depth);
+    if (from != NONE) settle(state, v, from);
     return from != NONE;
 }
 
@@ -85,7 +88,7 @@ __device__ bool pull_vertices(const Graph& graph, const State& state, const Fron
 template <i32 N>
 __device__ __forceinline__ void pull_first(const Graph& graph, const State& state, const Frontier& frontier,
                                            const Tile& tile, const u32 (&local)[N], const bool (&waiting)[N],
-                                           i32 depth, bool (&hit)[N], u8* list, u32& left, Tally& tally) {
+                                           bool (&hit)[N], u8* list, u32& left, Tally& tally) {
     vertex_t entry[N];
     vertex_t from[N];
 #pragma unroll
@@ -103,7 +106,7 @@ __device__ __forceinline__ void pull_first(const Graph& graph, const State& stat
     }
 #pragma unroll
     for (i32 k = 0; k < N; ++k) {
-        if (hit[k]) settle(state, tile.vertex(local[k]), from[k], depth);
+        if (hit[k]) settle(state, tile.vertex(local[k]), from[k]);
         const bool more = !hit[k] && entry[k] >= 0;
         const u32 lanes = __ballot_sync(FULL_WARP, more);
         if (more) list[left + __popc(lanes & lanes_below())] = static_cast<u8>(local[k]);
@@ -114,7 +117,7 @@ __device__ __forceinline__ void pull_first(const Graph& graph, const State& stat
 // First probe of a mostly unvisited tile: a word at a time, a lane for each bit.  Each lane holds one of the
 // tiles' words; returns the vertices found in it.
 __device__ u32 pull_dense(const Graph& graph, const State& state, const Frontier& frontier, const Tile& tile,
-                          u32 unvisited, u32 first_lane, i32 depth, u8* list, u32& left, Tally& tally) {
+                          u32 unvisited, u32 first_lane, u8* list, u32& left, Tally& tally) {
     constexpr i32 N = 4;
     const u32 lane = lane_id();
     u32 found = 0;
@@ -135,7 +138,7 @@ __device__ u32 pull_dense(const Graph& graph, const State& state, const Frontier
             if (__all_sync(FULL_WARP, waiting[k])) state.predecessor[tile.vertex(local[k])] = NONE;
         }
 #endif
-        pull_first(graph, state, frontier, tile, local, waiting, depth, hit, list, left, tally);
+        pull_first(graph, state, frontier, tile, local, waiting, hit, list, left, tally);
 #pragma unroll
         for (i32 k = 0; k < N; ++k) {
             const u32 hits = __ballot_sync(FULL_WARP, hit[k]);
@@ -148,8 +151,7 @@ __device__ u32 pull_dense(const Graph& graph, const State& state, const Frontier
 // First probe of a tile with few unvisited vertices, which are in a list; the vertices found are marked in
 // shared memory.
 __device__ void pull_sparse(const Graph& graph, const State& state, const Frontier& frontier,
-                            const Tile& tile, u32 size, i32 depth, u8* list, u32& left, u32* found,
-                            Tally& tally) {
+                            const Tile& tile, u32 size, u8* list, u32& left, u32* found, Tally& tally) {
     constexpr i32 N = 2;
     for (u32 base = 0; base < size; base += WARP * N) {
         u32 local[N];
@@ -163,7 +165,7 @@ __device__ void pull_sparse(const Graph& graph, const State& state, const Fronti
         }
         // The list shrinks in place: writes never pass the entries already read.
         __syncwarp();
-        pull_first(graph, state, frontier, tile, local, waiting, depth, hit, list, left, tally);
+        pull_first(graph, state, frontier, tile, local, waiting, hit, list, left, tally);
 #pragma unroll
         for (i32 k = 0; k < N; ++k) {
             if (hit[k]) atomicOr(&found[local[k] / 32], 1u << (local[k] & 31));
@@ -173,22 +175,26 @@ __device__ void pull_sparse(const Graph& graph, const State& state, const Fronti
 }
 
 // Processes one level with the whole grid; `next` receives every word of the new frontier up to `n_linked`,
-// and `queue` its vertices if `listed`.
+// and `queue` its vertices if `listed`.  `pushed`, if not null, is the frontier, of a push step that has not
+// been settled yet.
 template <class Queue>
-__device__ void pull_level(const Graph& graph, const State& state, const Frontier& frontier, u32* next,
-                           HubItem* deferred, i32 depth, Level* level, PullShared& shared, const Queue& queue,
-                           bool listed, Tally& tally) {
+__device__ void pull_level(const Graph& graph, const State& state, const Frontier& frontier,
+                           const u32* pushed, u32* next, HubItem* deferred, i32 depth, Level* level,
+                           PullShared& shared, const Queue& queue, bool listed, Tally& tally) {
     const u32 lane = lane_id();
     u8* const list = shared.list[warp_in_block()];
     u32* const found = shared.found[warp_in_block()];
+    WordRows* const rows = shared.rows[warp_in_block()];
     const vertex_t n_words = bitmap_words(graph.n_linked);
     const vertex_t warp = dealt_warp();
     const Deal deal = deal_words(n_words);
     for (u32 first = 0; deal.word(warp, first) < n_words; first += WARP) {
         const vertex_t word = deal.word(warp, first + lane);
-        const u32 unvisited = word < n_words ? ~state.visited[word] : 0;
+        const u32 claimed = pushed && word < n_words ? pushed[word] : 0;
+        const u32 unvisited = word < n_words ? ~(state.visited[word] | claimed) : 0;
         u32 found_dense = 0;
         found[lane] = 0;
+        rows[lane] = unvisited ? graph.word_rows[word] : WordRows{0, 0};
         const u32 busy = __ballot_sync(FULL_WARP, unvisited);
         for (u32 first_lane = 0; first_lane < WARP; first_lane += TILE_WORDS) {
             if (!(busy >> first_lane & ((1u << TILE_WORDS) - 1))) continue;
@@ -198,16 +204,17 @@ __device__ void pull_level(const Graph& graph, const State& state, const Frontie
             const u32 here = lane / TILE_WORDS == first_lane / TILE_WORDS ? __popc(unvisited) : 0;
             if (__any_sync(FULL_WARP, here >= DENSE_WORD)) {
                 found_dense |=
-                    pull_dense(graph, state, frontier, tile, unvisited, first_lane, depth, list, left, tally);
+                    pull_dense(graph, state, frontier, tile, unvisited, first_lane, list, left, tally);
             } else {
                 const u32 size = list_bits(unvisited, first_lane, list);
-                pull_sparse(graph, state, frontier, tile, size, depth, list, left, found_here, tally);
+                pull_sparse(graph, state, frontier, tile, size, list, left, found_here, tally);
             }
             __syncwarp();
             for (u32 base = 0; base < left; base += WARP) {
                 const u32 local = base + lane < left ? list[base + lane] : 0;
                 const vertex_t v = base + lane < left ? tile.vertex(local) : NONE;
-                if (pull_vertices(graph, state, frontier, v, depth, deferred, level, tally)) {
+                if (pull_vertices(graph, state, frontier, v, rows[first_lane + local / 32], deferred, level,
+                                  tally)) {
                     atomicOr(&found_here[local / 32], 1u << (local & 31));
                 }
             }
@@ -217,11 +224,12 @@ __device__ void pull_level(const Graph& graph, const State& state, const Frontie
         const u32 all = found_dense | found[lane];
         if (word < n_words) {
             next[word] = all;
-            if (all) {
+            if (all | claimed) {
                 state.visited[word] = ~unvisited | all;
-                settle_word(state, word, all, depth, tally);
+                count_word(state, word, all, tally);
             }
         }
+        measure_words(state, deal, warp, first, ~unvisited ^ claimed, claimed, all, depth);
         __syncwarp();
         if (listed) queue_bits(graph, all, deal, warp, first, list, queue, tally);
     }

@@ -68,10 +68,11 @@ struct GridQueue {
     }
 };
 
-// Marks the vertices in a bitmap, which a pull step reads.  Their row offsets are not loaded.
+// Marks the vertices in a bitmap, which the next step reads.  Their row offsets are not loaded, and they are
+// visited and have a distance only after settle_map(): one by one, both would take the memory system longer
+// than the claims.
 struct FrontierMap {
     u32* bitmap;
-    bool eager;
 };
 
 // Appends to a queue in shared memory, with the data that the next level needs to start without look-ups.
@@ -173,28 +174,23 @@ struct WordRun {
 // Follows N edges for each lane and marks the vertices reached in a bitmap.
 template <i32 N>
 __device__ __forceinline__ void push_edges(const Graph&, const State& state, const vertex_t (&from)[N],
-                                           const vertex_t (&to)[N], i32 depth, const FrontierMap& map,
+                                           const vertex_t (&to)[N], i32, const FrontierMap& map,
                                            Tally& tally) {
     u32 old[N];
     u32 bit[N];
 #pragma unroll
-    for (i32 k = 0; k < N; ++k) {
-        old[k] = to[k] == NONE ? ~0u : map.eager ? 0 : __ldcg(state.visited + word_of(to[k]));
-    }
+    for (i32 k = 0; k < N; ++k) old[k] = to[k] == NONE ? ~0u : state.visited[word_of(to[k])];
 #pragma unroll
     for (i32 k = 0; k < N; ++k) {
         bit[k] = bit_of(to[k]) & ~old[k];
         const WordRun run(word_of(to[k]), bit[k]);
         old[k] = 0;
-        if (lane_id() == run.last && run.bits) {
-            old[k] = atomicOr(state.visited + word_of(to[k]), run.bits);
-            if (run.bits & ~old[k]) atomicOr(map.bitmap + word_of(to[k]), run.bits & ~old[k]);
-        }
+        if (lane_id() == run.last && run.bits) old[k] = atomicOr(map.bitmap + word_of(to[k]), run.bits);
         old[k] = __shfl_sync(FULL_WARP, old[k], run.last) | run.bits_before;
     }
 #pragma unroll
     for (i32 k = 0; k < N; ++k) {
-        if (bit[k] & ~old[k]) reach(state, to[k], from[k], depth, tally);
+        if (bit[k] & ~old[k]) claim(state, to[k], from[k], tally);
     }
 }
 

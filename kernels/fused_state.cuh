@@ -169,10 +169,17 @@ struct Rows {
     }
 };
 
+// The rows of the vertices of a bitmap word, if they have one length; otherwise `degree` is 0.
+struct alignas(2 * sizeof(edge_t)) WordRows {
+    edge_t begin;
+    edge_t degree;
+};
+
 struct Graph {
     Rows out;
     Rows in;
     const vertex_t* first_neighbors;  // of each row of `in`; see neighbor_in()
+    const WordRows* word_rows;        // of each word of `in`
     vertex_t n_linked;                // vertices from this one on have no edges (SYSTEMS V5)
     vertex_t leaf_degree;             // a vertex with no more out-edges than this leads nowhere new
 #if RANKED
@@ -191,7 +198,6 @@ struct Graph {
 
 struct State {
     i32* distance;
-    u8* near;  // distances below FAR; the others are written to `distance` directly
     vertex_t* predecessor;
     u32* visited;
     const u32* targets;  // bitmap, or null
@@ -216,6 +222,7 @@ struct Arguments {
     i64 in_resident_head;
     i64 in_resident_begin;
     const vertex_t* first_neighbors;
+    const WordRows* word_rows;
     const vertex_t* sources;
     const u32* targets;
     u64 n_targets;
@@ -287,18 +294,18 @@ __device__ __forceinline__ u32 bit_of(vertex_t v) {
     return 1u << (v & 31);
 }
 
-// Most distances fit into a byte: such writes are close to other writes that follow soon, and four times as
-// many distances fit into the cache.  Distances from FAR on are written in full.
-constexpr i32 FAR = 255;
-
-// Records that `v`, which was just claimed, was reached from `from`.
-__device__ __forceinline__ void reach(const State& state, vertex_t v, vertex_t from, i32 depth,
-                                      Tally& tally) {
-    state.near[v] = static_cast<u8>(min(depth, FAR));
-    if (depth >= FAR) state.distance[v] = depth;
+// Records from where `v`, which was just claimed, was reached.
+__device__ __forceinline__ void claim(const State& state, vertex_t v, vertex_t from, Tally& tally) {
 #if PREDECESSORS
     state.predecessor[v] = from;
 #endif
     tally.vertices += 1;
     if (state.targets && (state.targets[v >> 5] >> (v & 31) & 1)) tally.targets += 1;
+}
+
+// Records that `v`, which was just claimed, was reached from `from`.
+__device__ __forceinline__ void reach(const State& state, vertex_t v, vertex_t from, i32 depth,
+                                      Tally& tally) {
+    state.distance[v] = depth;
+    claim(state, v, from, tally);
 }

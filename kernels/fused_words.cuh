@@ -80,6 +80,52 @@ __device__ void queue_bits(const Graph& graph, u32 bits, const Deal& deal, verte
     }
 }
 
+// Writes the distances of a warp's words, number `first` and the following: `depth` of the vertices found,
+// one less of those claimed before.  Each lane holds one word's bits; `kept` has the vertices whose distance
+// stands already.  A lane writes four neighbouring vertices; where none stood before, all are written, so
+// that memory need not be read to fill partial writes.
+__device__ __forceinline__ void measure_words(const State& state, const Deal& deal, vertex_t warp, u32 first,
+                                              u32 kept, u32 claimed, u32 found, i32 depth) {
+    constexpr u32 AT_ONCE = 4;  // words
+    const u32 busy = __ballot_sync(FULL_WARP, claimed | found);
+    for (u32 first_lane = 0; first_lane < WARP; first_lane += AT_ONCE) {
+        if (!(busy >> first_lane & ((1u << AT_ONCE) - 1))) continue;
+        const u32 source = first_lane + lane_id() / 8;
+        const u32 place = lane_id() % 8 * 4;
+        const u32 now = __shfl_sync(FULL_WARP, found, source);
+        const u32 last = __shfl_sync(FULL_WARP, claimed, source);
+        const u32 stay = __shfl_sync(FULL_WARP, kept, source);
+        if (!(now | last)) continue;
+        i32* const distance = state.distance + (deal.word(warp, first + source) * 32 + place);
+        i32 of[4];
+#pragma unroll
+        for (i32 k = 0; k < 4; ++k) {
+            of[k] = now >> (place + k) & 1 ? depth : last >> (place + k) & 1 ? depth - 1 : UNREACHED;
+        }
+        if (!stay) {
+            *reinterpret_cast<int4*>(distance) = make_int4(of[0], of[1], of[2], of[3]);
+        } else {
+#pragma unroll
+            for (i32 k = 0; k < 4; ++k) {
+                if (of[k] != UNREACHED) distance[k] = of[k];
+            }
+        }
+    }
+}
+
+// Completes a push step to a bitmap: its vertices become visited, and get their distance.
+__device__ void settle_map(const State& state, const u32* map, vertex_t n_words, i32 depth) {
+    const vertex_t warp = dealt_warp();
+    const Deal deal = deal_words(n_words);
+    for (u32 first = 0; deal.word(warp, first) < n_words; first += WARP) {
+        const vertex_t word = deal.word(warp, first + lane_id());
+        const u32 claimed = word < n_words ? map[word] : 0;
+        const u32 kept = claimed ? state.visited[word] : 0;
+        if (claimed) state.visited[word] = kept | claimed;
+        measure_words(state, deal, warp, first, kept, 0, claimed, depth);
+    }
+}
+
 // Writes the frontier of a push step to a bitmap, which must be cleared before.
 __device__ void queue_to_bitmap(const NarrowItem* narrow, u64 n_narrow, const HubItem* hubs, u64 n_hubs,
                                 u32* bitmap) {

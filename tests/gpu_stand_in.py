@@ -35,6 +35,7 @@ class Gpu(CpuEngine):
         return replace(
             rows,
             first_neighbors=np.zeros(adjacency.n_vertices, np.int32),
+            word_rows=np.zeros((-(-adjacency.n_vertices // 32), 2), rows.row_offsets.dtype),
             resident=Resident(
                 head,
                 begin,

@@ -27,6 +27,14 @@ def first_neighbors(offsets, columns):
     return first
 
 
+def word_rows(offsets):
+    """Return, for every 32 rows, where the first begins and the length of all, 0 if they differ (`build.cu`)."""
+    degrees = np.diff(offsets)
+    degrees = np.append(degrees, np.zeros(-len(degrees) % 32, degrees.dtype)).reshape(-1, 32)
+    equal = (degrees == degrees[:, :1]).all(axis=1)
+    return np.stack([offsets[:-1:32], np.where(equal, degrees[:, 0], 0)], axis=1)
+
+
 def smallest_predecessors(offsets, columns, distance, order=None):
     """Return, by `order`, the smallest in-neighbour of each vertex that is one level nearer (`tree.cu`)."""
     keys = np.arange(len(distance)) if order is None else order

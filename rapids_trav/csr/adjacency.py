@@ -43,9 +43,11 @@ class Adjacency:
     CSR (rows are sources) and CSC (rows are destinations).  `weights`, if present, has one entry for each
     entry of `column_indices`.
 
-    The CUDA engine also stores three things for faster searches.  `first_neighbors` has the first neighbour
-    of each row: -1 if the row is empty, and -2 - u if u is its only neighbour.  `neighbor_degree` is the mean
-    degree of the vertices that edges lead to.  `n_hubs` is the number of long rows.
+    The CUDA engine also stores four things for faster searches.  `first_neighbors` has the first neighbour
+    of each row: -1 if the row is empty, and -2 - u if u is its only neighbour.  `word_rows` has, for every 32
+    rows, where the first begins and the length that all have, or 0 if they differ: most vertices of a graph
+    sorted by degree then need no offsets.  `neighbor_degree` is the mean degree of the vertices that edges
+    lead to.  `n_hubs` is the number of long rows.
 
     If the columns are in host memory, the device may hold a copy of the first and the last of them, which is
     `resident`.
@@ -54,6 +56,7 @@ class Adjacency:
     row_offsets: Array
     column_indices: Array
     first_neighbors: Array | None = None
+    word_rows: Array | None = None
     neighbor_degree: float = 0.0
     n_hubs: int | None = None
     weights: Array | None = None
@@ -112,7 +115,7 @@ class Adjacency:
     def parts(self) -> list[Array]:
         """The arrays that the adjacency holds."""
         resident = self.resident and self.resident.columns
-        apart = (self.first_neighbors, self.weights, resident, self.__dict__.get("linked"))
+        apart = (self.first_neighbors, self.word_rows, self.weights, resident, self.__dict__.get("linked"))
         return [part for part in (self.row_offsets, self.column_indices, *apart) if part is not None]
 
     @property

@@ -52,6 +52,12 @@ def test_first_neighbors_by_hand():
     assert reference.first_neighbors(offsets, columns).tolist() == [-1, -4, 0]
 
 
+def test_word_rows_by_hand():
+    lengths = np.array([3] * 32 + [2] * 31 + [1] + [0] * 32 + [5] * 3)
+    offsets = np.append(0, lengths.cumsum())
+    assert reference.word_rows(offsets).tolist() == [[0, 3], [96, 0], [159, 0], [159, 0]]
+
+
 def test_smallest_predecessors(adjacency, searched):
     distance, predecessor = searched
     rows = adjacency.row_offsets, adjacency.column_indices, distance

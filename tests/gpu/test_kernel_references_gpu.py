@@ -34,6 +34,15 @@ def test_building(adjacency):
     np.testing.assert_array_equal(
         adjacency.first_neighbors.get(), reference.first_neighbors(offsets, columns)
     )
+    np.testing.assert_array_equal(adjacency.word_rows.get(), reference.word_rows(offsets))
+
+
+def test_rows_of_one_length(engine):
+    """Of 100 rows of a ring and a last one that is shorter, three words have one length and the last has not."""
+    u = np.arange(100, dtype=np.int32)
+    ends = [engine.xp.asarray(end) for end in (u, ((u + 1) % 100).astype(np.int32))]
+    ring = engine.build_adjacency(lambda: iter([ends]), 101, symmetric=True)
+    assert ring.word_rows.get().tolist() == [[0, 2], [64, 2], [128, 2], [192, 0]]
 
 
 def test_trees(engine, adjacency):

@@ -56,8 +56,7 @@ def in_memory_bytes(
     if weighted:
         entries, structures = (n_edges, 2) if directed else (2 * n_edges, 1)
         vertex = vertex_bytes(n_vertices)
-        row = OFFSET_BYTES if host else OFFSET_BYTES + vertex
-        rows = structures * (row * (n_vertices + 1) + vertex * entries)
+        rows = structures * (_rows_bytes(host, n_vertices) + vertex * entries)
         others = (structures - 1) * WEIGHT_BYTES * entries
         needed = max(needed, rows + others + adjacency_bytes(host, n_vertices, entries, WEIGHT_BYTES))
     return needed
@@ -72,7 +71,7 @@ def graph_bytes(host: bool, n_vertices: int, n_edges: int, *, directed: bool, we
     held += structures * WEIGHT_BYTES * entries if weighted else 0
     if host:
         return held + SORT_BYTES[host] * entries
-    held += structures * vertex * n_vertices
+    held += structures * (vertex * n_vertices + word_rows_bytes(n_vertices))
     working = (24 if directed else 16) * entries
     if weighted:
         built = device_build_bytes(n_vertices, entries, WEIGHT_BYTES, symmetric=not directed)
@@ -86,7 +85,7 @@ def adjacency_bytes(host: bool, n_vertices: int, entries: int, weight: int = 0) 
     One with weights may have a row of most entries; a GPU then sorts all of them at once.
     """
     vertex = vertex_bytes(n_vertices)
-    rows = (OFFSET_BYTES if host else OFFSET_BYTES + vertex) * (n_vertices + 1)
+    rows = _rows_bytes(host, n_vertices)
     needed = entries * (vertex + 2 * weight + SORT_BYTES[host]) + rows
     if host or not weight:
         return needed
@@ -109,7 +108,7 @@ def device_build_bytes(
         Whether each edge is two entries.
     """
     vertex = vertex_bytes(n_vertices)
-    rows = (OFFSET_BYTES + vertex) * (n_vertices + 1)
+    rows = _rows_bytes(False, n_vertices)
     if vertex == 8:
         return (48 + 2 * weight) * entries + rows
     sort = PAIR_BYTES + weight if weight else 16
@@ -117,6 +116,18 @@ def device_build_bytes(
         return sort * entries + rows
     edges = (2 * vertex + weight) * (entries // 2 if symmetric else entries)
     return edges + (vertex + weight) * entries + sort * entries // RANGES[bool(weight)] + rows
+
+def _rows_bytes(host: bool, n_vertices: int) -> int:
+    """Return the bytes of offsets, and on a GPU of the rows' first neighbours and lengths."""
+    offsets = OFFSET_BYTES * (n_vertices + 1)
+    if host:
+        return offsets
+    return offsets + vertex_bytes(n_vertices) * (n_vertices + 1) + word_rows_bytes(n_vertices)
+
+
+def word_rows_bytes(n_vertices: int) -> int:
+    """Return the GPU memory of the lengths and beginnings of rows, one for every 32 rows."""
+    return 2 * OFFSET_BYTES * -(-n_vertices // 32)
 
 
 def edge_list_bytes(n_vertices: int, entries: int) -> int:
@@ -162,5 +173,6 @@ def spilled_build_bytes(host: bool, n_vertices: int) -> int:
 
 
 def resident_rows_bytes(n_vertices: int) -> int:
-    """Return the GPU memory, at least, of rows outside it: their offsets and first neighbours."""
-    return OFFSET_BYTES * (n_vertices + 1) + vertex_bytes(n_vertices) * n_vertices
+    """Return the GPU memory, at least, of rows outside it: their offsets, first neighbours and lengths."""
+    per_vertex = OFFSET_BYTES * (n_vertices + 1) + vertex_bytes(n_vertices) * n_vertices
+    return per_vertex + word_rows_bytes(n_vertices)

@@ -9,6 +9,12 @@ struct alignas(4) uchar4 {
 struct alignas(16) int4 {
     int x, y, z, w;
 };
+struct alignas(8) uint2 {
+    unsigned x, y;
+};
+inline uint2 make_uint2(unsigned x, unsigned y) {
+    return {x, y};
+}
 inline int4 make_int4(int x, int y, int z, int w) {
     return {x, y, z, w};
 }

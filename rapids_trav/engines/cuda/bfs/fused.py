@@ -230,6 +230,7 @@ class FusedSearch:
             **rows_of("out", out),
             **rows_of("in", into),
             first_neighbors=into.first_neighbors,
+            word_rows=into.word_rows,
             targets=targets,
             n_targets=n_targets,
             queue_capacity=capacity,

@@ -36,6 +36,7 @@ def _struct(vertex: type) -> type[ArgumentStruct]:
         in_resident_head=I64,
         in_resident_begin=I64,
         first_neighbors=POINTER,
+        word_rows=POINTER,
         sources=POINTER,
         targets=POINTER,
         n_targets=U64,

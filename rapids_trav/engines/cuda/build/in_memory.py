@@ -226,11 +226,13 @@ def with_first_neighbors(row_offsets: Array, column_indices: Array) -> Adjacency
     first = cupy.empty(n_rows, column_indices.dtype)
     kernels = loader.load_for("build.cu", rows)
     kernels.launch("first_neighbors", n_rows, row_offsets, column_indices, n_rows, first)
+    words = cupy.empty((-(-n_rows // 32), 2), row_offsets.dtype)
+    kernels.launch("word_rows", n_rows, row_offsets, n_rows, words)
     degrees = cupy.diff(row_offsets)
     n_hubs = int((degrees > HUB_DEGREE).sum())
     squares = cupy.square(degrees, dtype=np.float64)
     mean = float(squares.sum()) / max(rows.n_edges, 1)
-    return replace(rows, first_neighbors=first, neighbor_degree=mean, n_hubs=n_hubs)
+    return replace(rows, first_neighbors=first, word_rows=words, neighbor_degree=mean, n_hubs=n_hubs)
 
 
 def edge_type(n_entries: int) -> np.dtype:

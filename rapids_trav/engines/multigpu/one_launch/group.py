@@ -114,6 +114,7 @@ class _Launch:
                 **rows_of("out", rows.out),
                 **rows_of("in", rows.into),
                 first_neighbors=rows.into.first_neighbors,
+                word_rows=rows.into.word_rows,
                 sources=cupy.asarray(sources.astype(vertex)),
                 targets=marked,
                 n_targets=0 if options.targets is None else len(options.targets),
