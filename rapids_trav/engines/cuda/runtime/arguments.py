@@ -287,7 +287,9 @@ RowArguments = struct(
     results=POINTER,
     tickets=POINTER,
     marks=POINTER,
-    tolerance=DOUBLE,
+)
+AheadArguments = struct(
+    "AheadArguments", RowArguments, n_iterations=I64, tolerance=DOUBLE, barrier=POINTER
 )
 PlainArguments = struct("PlainArguments", GatherArguments, first_row=I64, n_rows=I64, marks=POINTER)
 
