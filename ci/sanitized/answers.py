@@ -79,7 +79,7 @@ def check_neighborhood(graph: Graph, engine: CudaEngine) -> None:
     """Check the rows of the edge list with both ends among some vertices."""
     chosen = np.arange(graph.n) % 3 == 0
     index = RowIndex(engine, graph.n, cupy.asarray(graph.u), cupy.asarray(graph.v))
-    found = index.inside(cupy.asarray(chosen))
+    found = index.inside(cupy.asarray(chosen.astype(np.int32) - 1))
     inside = np.flatnonzero(chosen[graph.u] & chosen[graph.v])
     assert found is None or np.array_equal(found.get(), inside)
 

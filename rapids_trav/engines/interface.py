@@ -97,12 +97,12 @@ class WholeAnswers(Protocol):
         """Return the columns as `columns` does, for the reached vertices only, and these if `listed`."""
 
     def rows_inside(
-        self, index: Adjacency, numbers: Array, flags: Array, sources: Array, most_read: int
+        self, index: Adjacency, numbers: Array, distance: Array, sources: Array, most_read: int
     ) -> Array | None:
         """Return the numbers, ascending, of the rows of an edge list with both ends chosen.
 
-        `index` has the destinations of the rows by source, `numbers` the number of the row of each, `flags`
-        whether a vertex is chosen, and `sources` those that are.  The result is None if these have more than
+        `index` has the destinations of the rows by source, `numbers` the number of the row of each, `distance`
+        0 or more for the chosen vertices, and `sources` has these.  The result is None if these have more than
         `most_read` rows.
         """
 
