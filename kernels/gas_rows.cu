@@ -6,8 +6,8 @@
 // in every run.  The thread that has the sum then applies it (settle): only new values and messages are
 // written to memory.
 //
-// The host may launch some iterations ahead of reading the sum of changes.  Those after the last one then
-// return at once, and the values stay what they are.
+// gather_ahead runs many iterations in one cooperative launch: a kernel and its launch take longer than an
+// iteration over a small graph.  It ends where the host would end the run by the sum of changes.
 //
 // Every edge looks up a message of 4 or 8 bytes, for which the L2 cache moves a sector of 32 bytes.  If
 // vertices are numbered by degree, most edges lead to the first few: each block keeps the messages of the
@@ -24,6 +24,7 @@
 // Must agree with: gather_plain, which has a thread for each row.
 #include "gas_reduce.cuh"
 #include "gas_vertex.cuh"
+#include "grid_barrier.cuh"
 
 #ifndef BLOCK_SIZE
 #define BLOCK_SIZE 256
@@ -220,19 +221,11 @@ struct RowArguments : GatherArguments {
     value_t* results;
     u32* tickets;
     const u8* marks;
-    double tolerance;  // the host has not read whether the last iteration ended the run; 0: it has
 };
 
-// Returns whether the last iteration ended the run, as `iterate` in run.py does.
-__device__ __forceinline__ bool has_ended(const RowArguments& given) {
-    if (!(given.tolerance > 0)) return false;
-    const u64 n_active = reinterpret_cast<const u64*>(given.before)[FOUND];
-    return n_active == 0 || given.before[RESIDUAL_SUM] < given.tolerance;
-}
-
-extern "C" __global__ void __launch_bounds__(GATHER_BLOCK, GATHER_RESIDENT)
-    gather_rows(const RowArguments given) {
-    if (has_ended(given)) return;  // the iteration was launched ahead, and counts nothing
+// Gathers `messages` at all listed rows and applies; the whole block calls it.
+__device__ __forceinline__ void gather_listed(const RowArguments& given, const value_t* messages,
+                                              const Vertices& vertices, u64* counters) {
     const vertex_t* const rows = given.rows;
     const i64* const begins = given.begins;
     const u64* const sizes = given.sizes;
@@ -240,10 +233,9 @@ extern "C" __global__ void __launch_bounds__(GATHER_BLOCK, GATHER_RESIDENT)
     __shared__ value_t warp_values[GATHER_WARPS];
     extern __shared__ double near_room[];
     value_t* const near = reinterpret_cast<value_t*>(near_room);
-    for (i64 v = threadIdx.x; v < n_near; v += GATHER_BLOCK) near[v] = given.messages[v];
+    for (i64 v = threadIdx.x; v < n_near; v += GATHER_BLOCK) near[v] = messages[v];
     __syncthreads();
-    const Edges edges{given.row_offsets, given.column_indices, given.weights, {given.messages, near, n_near}};
-    const Vertices vertices = vertices_of(given);
+    const Edges edges{given.row_offsets, given.column_indices, given.weights, {messages, near, n_near}};
     const Pieces pieces{given.piece_hubs, given.hubs,    given.first_pieces,
                         given.results,    given.tickets, given.marks};
     Tally tally;
@@ -263,7 +255,43 @@ extern "C" __global__ void __launch_bounds__(GATHER_BLOCK, GATHER_RESIDENT)
     gather_bin<GROUP>(edges, rows + begins[BY_GROUP], static_cast<i64>(sizes[BY_GROUP]), vertices, tally);
     gather_bin<1>(edges, rows + begins[BY_THREAD], static_cast<i64>(sizes[BY_THREAD]), vertices, tally);
     __syncwarp();
-    report(given.counters, tally);
+    report(counters, tally);
+}
+
+extern "C" __global__ void __launch_bounds__(GATHER_BLOCK, GATHER_RESIDENT)
+    gather_rows(const RowArguments given) {
+    gather_listed(given, given.messages, vertices_of(given), given.counters);
+}
+
+struct AheadArguments : RowArguments {
+    i64 n_iterations;  // each with a row of counters, one after another
+    double tolerance;
+    u32* barrier;  // 0 before
+};
+
+// Returns whether an iteration ends the run, as `iterate` in run.py does.
+__device__ __forceinline__ bool has_ended(const u64* counters, double tolerance) {
+    return __ldcg(&counters[FOUND]) == 0 ||
+           __ldcg(reinterpret_cast<const double*>(counters) + RESIDUAL_SUM) < tolerance;
+}
+
+// Iterates until the run has ended; the iterations take turns in writing the two arrays of messages.
+extern "C" __global__ void __launch_bounds__(GATHER_BLOCK, GATHER_RESIDENT)
+    gather_ahead(const AheadArguments given) {
+    value_t* messages = const_cast<value_t*>(given.messages);
+    Vertices vertices = vertices_of(given);
+    u64* counters = given.counters;
+    u32 epoch = 0;
+    for (i64 i = 0; i < given.n_iterations; ++i) {
+        gather_listed(given, messages, vertices, counters);
+        __syncthreads();
+        if (threadIdx.x == 0) arrive_and_wait(given.barrier, epoch);
+        __syncthreads();
+        if (has_ended(counters, given.tolerance)) return;
+        vertices.total = __ldcg(reinterpret_cast<const double*>(counters) + TOTAL_SUM);
+        counters += ROW_WORDS;
+        swap(messages, vertices.messages);
+    }
 }
 
 struct PlainArguments : GatherArguments {

@@ -6,7 +6,7 @@
 // Row v of the index holds the destinations of v's rows and the numbers of these rows.  Warps divide the
 // sources, and the warps of the blocks above each other divide a source's rows.
 //
-// Invariant: `flags` is set for exactly the listed sources, each of which is listed once.
+// Invariant: `distances` are 0 or more for exactly the listed sources, each of which is listed once.
 //
 // Must agree with: rows_inside in tests/kernel_references.py.
 #include "level.cuh"
@@ -16,7 +16,7 @@ enum Count { READ, INSIDE, LISTED };
 // Calls each(entry) for the entries of the listed rows whose destination is chosen; returns the entries read.
 template <class Each>
 __device__ __forceinline__ i64 over_inside(const edge_t* offsets, const vertex_t* destinations,
-                                           const u8* flags, const vertex_t* sources, i64 n_sources,
+                                           const i32* distances, const vertex_t* sources, i64 n_sources,
                                            Each each) {
     const i64 stride = static_cast<i64>(WARP) * gridDim.y;
     i64 read = 0;
@@ -24,7 +24,7 @@ __device__ __forceinline__ i64 over_inside(const edge_t* offsets, const vertex_t
         const i64 end = offsets[sources[i] + 1];
         for (i64 entry = offsets[sources[i]] + WARP * blockIdx.y + lane_id(); entry < end; entry += stride) {
             read += 1;
-            if (flags[destinations[entry]] != 0) each(entry);
+            if (distances[destinations[entry]] != UNREACHED) each(entry);
         }
     }
     __syncwarp();
@@ -33,19 +33,20 @@ __device__ __forceinline__ i64 over_inside(const edge_t* offsets, const vertex_t
 
 extern "C" __global__ void count_inside(const edge_t* __restrict__ offsets,
                                         const vertex_t* __restrict__ destinations,
-                                        const u8* __restrict__ flags, const vertex_t* __restrict__ sources,
-                                        i64 n_sources, u64* counters) {
+                                        const i32* __restrict__ distances,
+                                        const vertex_t* __restrict__ sources, i64 n_sources, u64* counters) {
     i64 inside = 0;
-    const i64 read = over_inside(offsets, destinations, flags, sources, n_sources, [&](i64) { inside += 1; });
+    const i64 read =
+        over_inside(offsets, destinations, distances, sources, n_sources, [&](i64) { inside += 1; });
     count(counters, READ, read);
     count(counters, INSIDE, inside);
 }
 
 extern "C" __global__ void list_inside(const edge_t* __restrict__ offsets,
                                        const vertex_t* __restrict__ destinations,
-                                       const edge_t* __restrict__ numbers, const u8* __restrict__ flags,
+                                       const edge_t* __restrict__ numbers, const i32* __restrict__ distances,
                                        const vertex_t* __restrict__ sources, i64 n_sources, u64* counters,
                                        edge_t* listed) {
-    over_inside(offsets, destinations, flags, sources, n_sources,
+    over_inside(offsets, destinations, distances, sources, n_sources,
                 [&](i64 entry) { listed[atomicAdd(&counters[LISTED], u64{1})] = numbers[entry]; });
 }

@@ -13,6 +13,7 @@
 // Must agree with: tight_predecessors_plain, which has a thread for each vertex.
 #include "rows.cuh"
 #include "scalar.cuh"
+#include "unsigned_min.cuh"
 
 #ifndef WEIGHT
 #define WEIGHT 3  // type of the weights: 1 int32, 2 int64, 3 float32, 4 float64
@@ -23,11 +24,6 @@ using distance_t = i64;
 #else
 using distance_t = double;
 #endif
-#if VERTEX_BITS == 64
-using unsigned_t = u64;
-#else
-using unsigned_t = u32;
-#endif
 
 constexpr i32 AT_ONCE = 4;       // loads in flight
 constexpr i64 SPAN = WARP * 32;  // edges that a warp takes at a time; the host starts a warp for each
@@ -35,12 +31,6 @@ constexpr i64 SPAN = WARP * 32;  // edges that a warp takes at a time; the host 
 // Returns the last of the rows [first, last] that begins at or before `edge`.
 __device__ __forceinline__ i64 row_of(const edge_t* row_offsets, i64 first, i64 last, i64 edge) {
     return first + lower_bound(row_offsets + first, last + 1 - first, static_cast<edge_t>(edge + 1)) - 1;
-}
-
-// The plain read saves later callers the atomic.
-__device__ __forceinline__ void keep_smallest(vertex_t* address, vertex_t vertex) {
-    unsigned_t* kept = reinterpret_cast<unsigned_t*>(address);
-    if (static_cast<unsigned_t>(vertex) < *kept) atomicMin(kept, static_cast<unsigned_t>(vertex));
 }
 
 extern "C" __global__ void tight_predecessors(const edge_t* __restrict__ row_offsets,

@@ -6,7 +6,7 @@ import cupy
 import numpy as np
 
 from rapids_trav.engines.cuda import CudaEngine
-from rapids_trav.engines.interface import BfsOptions, Search
+from rapids_trav.engines.interface import BfsOptions, Ordered, Search
 from rapids_trav.ids.maps import IntegerTable
 from rapids_trav.storage.row_index import RowIndex
 from tests.gpu.small_graphs import GRAPHS, Graph, GraphView, check_tree
@@ -41,7 +41,8 @@ def check_answers(graph: Graph, engine: CudaEngine) -> None:
             assert int(last[0]) == row[-1]
             assert int(engine.answers.locate(int(names[-1]) + 1, table, graph.n)[0]) == -1
             check_rows(graph, engine, found, table, names, row)
-    first = engine.smallest_predecessors(view.into, found.distance, cupy.asarray(order)).get()
+    by_place = Ordered(cupy.asarray(order), cupy.asarray(rank), view.out is view.into)
+    first = engine.smallest_predecessors(view.into, found.distance, by_place).get()
     check_tree(graph, [0], distance, first)
     count = cupy.zeros(graph.n, np.int64)
     engine.count_ids(view.out.column_indices, count)
@@ -78,7 +79,7 @@ def check_neighborhood(graph: Graph, engine: CudaEngine) -> None:
     """Check the rows of the edge list with both ends among some vertices."""
     chosen = np.arange(graph.n) % 3 == 0
     index = RowIndex(engine, graph.n, cupy.asarray(graph.u), cupy.asarray(graph.v))
-    found = index.inside(cupy.asarray(chosen))
+    found = index.inside(cupy.asarray(chosen.astype(np.int32) - 1))
     inside = np.flatnonzero(chosen[graph.u] & chosen[graph.v])
     assert found is None or np.array_equal(found.get(), inside)
 

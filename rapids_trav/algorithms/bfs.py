@@ -19,7 +19,7 @@ from rapids_trav.algorithms.options import SearchOptions
 from rapids_trav.algorithms.request import SearchRequest, ask
 from rapids_trav.algorithms.search_rows import named, rows_of
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.interface import BfsOptions, Engine, LevelTrace, Search, WholeAnswers
+from rapids_trav.engines.interface import BfsOptions, Engine, LevelTrace, Ordered, Search, WholeAnswers
 from rapids_trav.engines.searches import RankCosts
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.frames.columns import BitMasked, Frame, Masked
@@ -174,8 +174,9 @@ def with_smallest(graph: TraversableGraph, question: SearchRequest, found: Searc
     """Return the search, with the smallest of the valid predecessors if `wanted`."""
     if not wanted:
         return found
-    into = question.view.into
-    predecessor = graph.engine.smallest_predecessors(into, found.distance, graph.ids.order)
+    into, order, rank = question.view.into, graph.ids.order, graph.ids.rank
+    ordered = None if order is None or rank is None else Ordered(order, rank, question.view.out is into)
+    predecessor = graph.engine.smallest_predecessors(into, found.distance, ordered)
     return replace(found, predecessor=predecessor)
 
 

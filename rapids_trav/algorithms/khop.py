@@ -159,7 +159,8 @@ def khop(graph: TraversableGraph, seeds: object, k: int, options: SearchOptions)
     asked = Searches(question.options.variant, answer=KHOP_BYTES, later=n_bytes + in_hand)
     with question.view.searching(asked):
         distance = graph.engine.bfs(question.view, question.sources, question.options).distance
-        chosen = distance >= 0
+        indexed = graph.rows if graph.budget is None and isinstance(graph.rows, EdgeRows) else None
+        chosen = distance if indexed is not None else distance >= 0
         if own and table:
             columns, vertices = own.reached(Search(distance), table, len(question.sources), listed=True)
             found = graph.deliver(framed(graph, columns, "seeds", seeds))
@@ -173,8 +174,8 @@ def khop(graph: TraversableGraph, seeds: object, k: int, options: SearchOptions)
             del places, near, held
             found = graph.deliver(rows.frame())
         del distance
-    if graph.budget is None and isinstance(graph.rows, EdgeRows):
-        edges = graph.deliver(graph.rows.near(chosen, question.where, graph.engine, vertices))
+    if indexed is not None:
+        edges = graph.deliver(indexed.near(chosen, question.where, graph.engine, vertices))
         return Neighborhood.of(found, edges, columns_of(graph))
     with (
         graph.storage.room(n_bytes, "the vertices of a neighbourhood", in_hand),

@@ -6,6 +6,7 @@ from collections.abc import Hashable
 from typing import NamedTuple
 
 from rapids_trav.frames.columns import Array, Frame
+from rapids_trav.frames.libraries import CudfFrames, PandasFrames
 
 
 class GraphDefaults(NamedTuple):
@@ -28,6 +29,7 @@ class FrameRows:
     """Base of an `EdgeSource` whose chunks are the caller's own frames."""
 
     columns: list[Hashable]
+    library: PandasFrames | CudfFrames
     defaults = GraphDefaults()
 
     @property
@@ -37,7 +39,7 @@ class FrameRows:
 
     def rows_of(self, frame: Frame, rows: Array) -> Frame:
         """Return these rows of a chunk with all columns of the edges."""
-        return frame.take(rows)
+        return self.library.rows_of(frame, rows)
 
     def deliver(self, frame: Frame) -> Frame:
         """Convert a result to the kind of frame that the caller passed."""

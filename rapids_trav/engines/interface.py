@@ -19,6 +19,7 @@ from rapids_trav.engines.searches import (
     BfsOptions,
     DistanceSums,
     LevelTrace,
+    Ordered,
     PairDistances,
     PairSearch,
     PathShares,
@@ -47,6 +48,7 @@ __all__ = [
     "HostArrays",
     "LevelTrace",
     "Links",
+    "Ordered",
     "PairDistances",
     "PairSearch",
     "PathShares",
@@ -95,12 +97,12 @@ class WholeAnswers(Protocol):
         """Return the columns as `columns` does, for the reached vertices only, and these if `listed`."""
 
     def rows_inside(
-        self, index: Adjacency, numbers: Array, flags: Array, sources: Array, most_read: int
+        self, index: Adjacency, numbers: Array, distance: Array, sources: Array, most_read: int
     ) -> Array | None:
         """Return the numbers, ascending, of the rows of an edge list with both ends chosen.
 
-        `index` has the destinations of the rows by source, `numbers` the number of the row of each, `flags`
-        whether a vertex is chosen, and `sources` those that are.  The result is None if these have more than
+        `index` has the destinations of the rows by source, `numbers` the number of the row of each, `distance`
+        0 or more for the chosen vertices, and `sources` has these.  The result is None if these have more than
         `most_read` rows.
         """
 
@@ -280,8 +282,10 @@ class Engine(Builder, Protocol):
     def run(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
         """Iterate a vertex program from `state`, which is not modified."""
 
-    def smallest_predecessors(self, into: Adjacency, distance: Array, order: Array | None = None) -> Array:
-        """Return each vertex's smallest neighbour one level closer (by `order`, if given), or -1."""
+    def smallest_predecessors(
+        self, into: Adjacency, distance: Array, ordered: Ordered | None = None
+    ) -> Array:
+        """Return each vertex's smallest neighbour one level closer (as `ordered`, if given), or -1."""
 
     def tight_predecessors(self, into: Adjacency, weights: Array, distance: Array, unreached: float) -> Array:
         """Return each vertex's smallest nearer neighbour that explains its distance by weight, or -1."""

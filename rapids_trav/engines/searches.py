@@ -223,6 +223,24 @@ class PairDistances:
 PairSearch = Callable[[View, Array, Array], PairDistances]
 
 
+class Ordered(NamedTuple):
+    """An order of vertices other than that of their ids.
+
+    Attributes
+    ----------
+    order : vertex array, (n,)
+        Place of each vertex.
+    rank : vertex array, (n,)
+        Vertex at each place.
+    symmetric : bool
+        Whether the row of u has v if the row of v has u.
+    """
+
+    order: Array
+    rank: Array
+    symmetric: bool
+
+
 @dataclass(frozen=True)
 class PathShares:
     """Sums, over several sources, of the shares of vertices and edges in the shortest paths from them.

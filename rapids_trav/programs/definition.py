@@ -258,6 +258,8 @@ def n_arguments(function: Callable) -> int:
     TravError
         If it has other arguments; the message is the predicate of a sentence.
     """
+    if (known := _plain_arguments(function)) is not None:
+        return known
     parameters = inspect.signature(function).parameters.values()
     if any(parameter.default is not parameter.empty for parameter in parameters):
         raise TravError(
@@ -269,3 +271,15 @@ def n_arguments(function: Callable) -> int:
     if any(kind not in positional for kind in kinds):
         raise TravError("takes *arguments or keywords, but is called by position: name each argument.")
     return len(kinds)
+
+
+def _plain_arguments(function: Callable) -> int | None:
+    """Return the number of arguments of a plain function that has only positional ones; None for others.
+
+    A whole signature takes longer to make than many a run.
+    """
+    if type(function) is not FunctionType or function.__defaults__ or vars(function):
+        return None
+    code = function.__code__
+    others = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+    return None if code.co_kwonlyargcount or code.co_flags & others else code.co_argcount

@@ -163,27 +163,28 @@ class EdgeRows(Portable):
         return found[0] if len(found) == 1 else self.source.library.concat(found)
 
     def near(
-        self, chosen: Array, where: Where | None, engine: Engine, vertices: Array | None = None
+        self, distance: Array, where: Where | None, engine: Engine, vertices: Array | None = None
     ) -> Frame:
         """Return the same as `inside`, by an index that is kept from the second call on.
 
+        The vertices whose distance is not -1 are chosen.
         The index is for edges that are one frame in memory; it takes 8 bytes for each edge and 4 for each
         vertex, twice as many for 2^31 or more.  Rows that it finds are not compared with the graph again,
         since no kernel reads them.  `vertices` are the chosen ones, if they are known.
         """
         rows = None
         if isinstance(self.source, FrameEdges | ArrowEdges) and self.source.n_frames == 1:
-            rows = self._rows_inside(chosen, engine, vertices)
-        return self.inside(chosen, where) if rows is None else self._taken(rows, where)
+            rows = self._rows_inside(distance, engine, vertices)
+        return self.inside(distance >= 0, where) if rows is None else self._taken(rows, where)
 
-    def _rows_inside(self, chosen: Array, engine: Engine, vertices: Array | None) -> Array | None:
+    def _rows_inside(self, distance: Array, engine: Engine, vertices: Array | None) -> Array | None:
         """Return the numbers of the rows with both ends chosen by the index; None if it does not pay."""
         self._n_asked += 1
         index = self._index  # another thread may set it
         if index is None and self._n_asked > 1 and fits(engine, self._n_edges):
             ((u, v),) = self.pairs()
             self._index = index = RowIndex(engine, self._ids.n, u, v)
-        return None if index is None else index.inside(chosen, vertices)
+        return None if index is None else index.inside(distance, vertices)
 
     def _taken(self, rows: Array, where: Where | None) -> Frame:
         """Return the rows with these numbers that `where` keeps."""

@@ -42,27 +42,28 @@ class RowIndex:
     def nbytes(self) -> int:
         return self._offsets.nbytes + self._destinations.nbytes + self._numbers.nbytes
 
-    def inside(self, chosen: Array, vertices: Array | None = None) -> Array | None:
+    def inside(self, distance: Array, vertices: Array | None = None) -> Array | None:
         """Return the numbers of the rows with both ends chosen, ascending; None if reading all is faster.
 
         Parameters
         ----------
-        chosen : boolean array, (n_vertices,)
+        distance : int32 array, (n_vertices,)
+            0 or more at the chosen vertices, else -1.
         vertices : array, optional
             The chosen vertices, if they are known.
         """
         xp = self._xp
-        sources = xp.flatnonzero(chosen) if vertices is None else vertices
+        sources = xp.flatnonzero(distance >= 0) if vertices is None else vertices
         if self._own is not None:
             most = len(self._numbers) // WORTHWHILE
-            return self._own.rows_inside(self._rows, self._numbers, chosen, sources, most)
+            return self._own.rows_inside(self._rows, self._numbers, distance, sources, most)
         begins = self._offsets[sources].astype(np.int64)
         degrees = self._offsets[sources + 1] - begins
         n_read = int(degrees.sum())
         if n_read * WORTHWHILE > len(self._numbers):
             return None
         entries = _ranges(begins, degrees, n_read, xp)
-        rows: Array = self._numbers[entries[chosen[self._destinations[entries]]]]
+        rows: Array = self._numbers[entries[distance[self._destinations[entries]] >= 0]]
         rows.sort()
         return rows
 

@@ -10,6 +10,7 @@ import pytest
 import rapids_trav  # noqa: F401  (registers .trav)
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.cpu.programs.pages import StreamedEdges
+from rapids_trav.engines.interface import Ordered
 from rapids_trav.engines.runs import GatherView
 
 N = 300
@@ -63,7 +64,8 @@ def test_smallest_predecessors(adjacency, searched):
     rows = adjacency.row_offsets, adjacency.column_indices, distance
     np.testing.assert_array_equal(reference.smallest_predecessors(*rows), predecessor)
     order = np.random.default_rng(4).permutation(N)
-    theirs = CpuEngine().smallest_predecessors(adjacency, distance.astype(np.int32), order)
+    ordered = Ordered(order, np.argsort(order), False)
+    theirs = CpuEngine().smallest_predecessors(adjacency, distance.astype(np.int32), ordered)
     np.testing.assert_array_equal(reference.smallest_predecessors(*rows, order), theirs)
     assert (theirs != predecessor).any()
 

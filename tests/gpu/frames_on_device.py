@@ -7,6 +7,7 @@ itself would make are counted as one operation each.
 from __future__ import annotations
 
 from types import ModuleType, SimpleNamespace
+from typing import NamedTuple
 
 import cupy
 import numpy as np
@@ -73,6 +74,32 @@ class Series:
         return self.column.values.nbytes
 
 
+class RangeIndex(NamedTuple):
+    """The index of a frame that has none of its own."""
+
+    start: int
+    step: int
+    name: str | None
+
+
+class Taken(list):
+    """The columns of a gathered table, which other stand-ins take by a call."""
+
+    def __call__(self) -> list[Column]:
+        return self
+
+
+def gather(table, rows: Column, policy: str) -> SimpleNamespace:
+    """Return rows of a table, which exist."""
+    assert policy == "unchecked"
+    with uncounted():
+        taken = Taken(Column(column.values[rows.values]) for column in table.columns)
+    count("operations")
+    for _ in table.columns:
+        count("allocations")
+    return SimpleNamespace(columns=taken)
+
+
 class DataFrame:
     """Columns by name."""
 
@@ -86,6 +113,12 @@ class DataFrame:
         return cls(dict(zip(metadata["columns"], map(Series, table.columns), strict=True)))
 
     columns = property(lambda self: list(self._columns))
+    dtypes = property(lambda self: [column.dtype for column in self._columns.values()])
+    index = RangeIndex(0, 1, None)
+
+    def to_pylibcudf(self) -> tuple[SimpleNamespace, dict]:
+        columns = [column.column for column in self._columns.values()]
+        return SimpleNamespace(columns=columns), {"columns": self.columns}
 
     def copy(self, deep: bool = True) -> DataFrame:
         return DataFrame(self._columns)
@@ -126,5 +159,9 @@ def modules() -> dict[str, ModuleType]:
     pylibcudf.Column = Column
     pylibcudf.gpumemoryview = lambda bits: bits
     pylibcudf.Table = lambda columns: SimpleNamespace(columns=columns)
+    policies = SimpleNamespace(NULLIFY="checked", DONT_CHECK="unchecked")
+    pylibcudf.copying = SimpleNamespace(gather=gather, OutOfBoundsPolicy=policies)
+    cudf.RangeIndex = RangeIndex
+    cudf.Index = lambda labels, name: SimpleNamespace(labels=labels, name=name)
     pylibcudf.transform = SimpleNamespace(bools_to_mask=bools_to_mask)
     return {"cudf": cudf, "pylibcudf": pylibcudf}

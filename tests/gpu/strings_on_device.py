@@ -126,8 +126,7 @@ def modules() -> tuple[dict[str, ModuleType], list[int], list[int]]:
             column = column.values[rows]
         return SimpleNamespace(columns=lambda: [Column(column)])
 
-    policies = SimpleNamespace(NULLIFY="checked", DONT_CHECK="unchecked")
-    pylibcudf.copying = SimpleNamespace(gather=gather, OutOfBoundsPolicy=policies)
+    pylibcudf.copying.gather = gather
     cudf.Series, cudf.DataFrame, cudf.Index = Series, DataFrame, index
     cudf.concat = lambda parts: Series(Column(np.concatenate([part.column.values for part in parts])))
     Series.__module__ = DataFrame.__module__ = "cudf"

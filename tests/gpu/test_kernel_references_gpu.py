@@ -7,7 +7,7 @@ import pytest
 from rapids_trav.algorithms.vertex_values import level_counts
 from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.cuda.runtime.arguments import AnswerArguments
-from rapids_trav.engines.interface import Search
+from rapids_trav.engines.interface import Ordered, Search
 from rapids_trav.ids.maps import IntegerTable
 
 from .program_cases import CASES, gather_view, question, start
@@ -21,6 +21,11 @@ GRAPH = CASES["undirected"]
 def adjacency(engine):
     ends = [engine.xp.asarray(end.astype(np.int32)) for end in (GRAPH.u, GRAPH.v)]
     return engine.build_adjacency(lambda: iter([ends]), GRAPH.n, symmetric=True)
+
+
+def ordered_by(order, xp):
+    """Return an order of the vertices of symmetric rows."""
+    return Ordered(xp.asarray(order), xp.asarray(np.argsort(order).astype(order.dtype)), True)
 
 
 def rows_of(adjacency):
@@ -51,8 +56,8 @@ def test_trees(engine, adjacency):
     order = np.random.default_rng(5).permutation(GRAPH.n).astype(np.int32)
     given = engine.xp.asarray(distance)
     for keys in (None, order):
-        on_device = None if keys is None else engine.xp.asarray(keys)
-        found = engine.smallest_predecessors(adjacency, given, on_device)
+        ordered = None if keys is None else ordered_by(keys, engine.xp)
+        found = engine.smallest_predecessors(adjacency, given, ordered)
         expected = reference.smallest_predecessors(*rows, distance, keys)
         np.testing.assert_array_equal(found.get(), expected)
     targets = np.append(np.arange(GRAPH.n), -1).astype(np.int32)

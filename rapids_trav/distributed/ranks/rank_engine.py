@@ -85,7 +85,7 @@ class RankEngine:
         predecessor = xp.stack([one.predecessor for one in found]) if options.predecessors else None
         return Search(distance, predecessor, [level for one in found for level in one.trace])
 
-    def smallest_predecessors(self, into: RankView, distance: Array, order: None = None) -> Array:
+    def smallest_predecessors(self, into: RankView, distance: Array, ordered: None = None) -> Array:
         """Return each vertex's neighbour one level up that is first in the caller's order, -1 if none."""
         numbering, xp = self.numbering, self.xp
         communicator, owned = numbering.rank.communicator, numbering.place_of_owned

@@ -16,6 +16,7 @@ from rapids_trav.engines.interface import (
     Chunks,
     DistanceSums,
     HostArrays,
+    Ordered,
     PairDistances,
     PathShares,
     Place,
@@ -144,11 +145,13 @@ class CpuEngine:
 
         return shortest_path_shares(view, sources, edges)
 
-    def smallest_predecessors(self, into: Adjacency, distance: Array, order: Array | None = None) -> Array:
-        """Return each vertex's smallest neighbour one level closer (by `order`, if given), or -1."""
+    def smallest_predecessors(
+        self, into: Adjacency, distance: Array, ordered: Ordered | None = None
+    ) -> Array:
+        """Return each vertex's smallest neighbour one level closer (as `ordered`, if given), or -1."""
         from rapids_trav.engines.cpu.predecessors import smallest_predecessors
 
-        return smallest_predecessors(into, distance, order)
+        return smallest_predecessors(into, distance, None if ordered is None else ordered.order)
 
     def run(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
         """Iterate a vertex program from `state` until it ends; see `programs.run.run`."""

@@ -19,6 +19,7 @@ from rapids_trav.engines.interface import (
     DistanceSums,
     DType,
     HostArrays,
+    Ordered,
     PairSearch,
     PathShares,
     Place,
@@ -267,12 +268,16 @@ class CudaEngine:
         with device_memory(f"program {program.name!r}", view.pages.budget.free):
             return run_shared(view, program, state, options)
 
-    def smallest_predecessors(self, into: Adjacency, distance: Array, order: Array | None = None) -> Array:
-        """Return each vertex's smallest neighbour one level closer (by `order`, if given), or -1."""
+    def smallest_predecessors(
+        self, into: Adjacency, distance: Array, ordered: Ordered | None = None
+    ) -> Array:
+        """Return each vertex's smallest neighbour one level closer (as `ordered`, if given), or -1."""
         from rapids_trav.engines.cuda.results import predecessors
 
-        with device_memory("the predecessors", distance.size * into.column_indices.dtype.itemsize):
-            return predecessors.smallest_predecessors(into, distance, order)
+        with device_memory("the predecessors", distance.size * (1 + into.column_indices.dtype.itemsize)):
+            if ordered is None:
+                return predecessors.smallest_predecessors(into, distance)
+            return predecessors.ordered_predecessors(into, distance, ordered)
 
     def tight_predecessors(
         self, into: Adjacency, weights: Array, distance: Array, unreached: Scalar

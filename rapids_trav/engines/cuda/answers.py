@@ -45,13 +45,13 @@ class DeviceAnswers:
             return reached.reached(found, table, n_sources, listed)
 
     def rows_inside(
-        self, index: Adjacency, numbers: Array, flags: Array, sources: Array, most_read: int
+        self, index: Adjacency, numbers: Array, distance: Array, sources: Array, most_read: int
     ) -> Array | None:
         """Return the numbers of the rows with both ends chosen; None if more than `most_read` are read."""
         from rapids_trav.engines.cuda.results import rows_inside
 
         with device_memory("the rows of a neighbourhood", 16 * len(sources)):
-            return rows_inside.rows_inside(index, numbers, flags, sources, most_read)
+            return rows_inside.rows_inside(index, numbers, distance, sources, most_read)
 
     def locate(self, label: int, table: IntegerTable, n_vertices: int) -> Array:
         """Return the internal id of the caller's id `label`, (1,), or -1; the host does not wait for it."""

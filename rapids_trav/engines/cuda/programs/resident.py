@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections.abc import Iterator
 from functools import cached_property
 
 import cupy
@@ -19,7 +19,7 @@ from rapids_trav.programs.run_state import RunState
 
 TALLY_ROWS = 512  # rows of counters that are allocated at once
 KEPT_ROWS = 1 << 16  # most rows whose lists are kept: making them takes long only beside a short run
-AHEAD = 8  # most iterations that are launched before the host reads what they counted
+AHEAD = 64  # most iterations that are launched before the host reads what they counted
 _WORD = 32
 
 
@@ -41,7 +41,7 @@ class ResidentExecutor:
         self._tolerance = _known_to_kernels(program, options) if self.shards is None else 0.0
         self._left = AHEAD if options.max_iterations is None else options.max_iterations - start.iteration
         self._limited = options.max_iterations is not None
-        self._read: deque[Tally] = deque()  # of iterations that were launched ahead
+        self._read: Iterator[Tally] = iter(())  # of iterations that were launched ahead
         self._claimed: cupy.ndarray = None
         self._next_queue: cupy.ndarray = None
         self.state.set_out()
@@ -90,20 +90,17 @@ class ResidentExecutor:
         state.finish(row)
 
     def _pull_ahead(self) -> None:
-        """Take the counts of the next iteration; launch it with those after it, if that has not been done.
-
-        Iterations after the one that ends the run do nothing (`has_ended` in `kernels/gas_rows.cu`).
-        """
-        state = self.state
-        if not self._read:
-            rows = state.tallies.fresh_rows(min(AHEAD, self._left))
-            for place, row in enumerate(rows):
-                self._gather(self.lists.all, None, row, self._tolerance if place else 0.0)
-                state.swap_messages()
-                state.before = row
-            self._read.extend(state.finish_all(rows))
-            self._left -= len(rows) if self._limited else 0
-        state.tally = self._read.popleft()
+        """Take the counts of the next iteration; launch it with those after it, if that has not been done."""
+        tally = next(self._read, None)
+        if tally is None:
+            n, lists, view = min(AHEAD, self._left), self.lists, self.state.view
+            edges = view.into.column_indices, view.weights
+            self._read = self.state.gather_ahead(
+                lists.all, lists.hubs, lists.n_threads, edges, n, self._tolerance
+            )
+            self._left -= n if self._limited else 0
+            tally = next(self._read)
+        self.state.tally = tally
 
     def notify(self) -> None:
         """Gather where active vertices lead to and, with an `apply` or `start`, at the active ones too."""
@@ -139,10 +136,10 @@ class ResidentExecutor:
         state.queue, self._next_queue = self._next_queue, state.queue
         state.finish(row, row)
 
-    def _gather(self, lists: Lists, marks: Array | None, row: Array, tolerance: float = 0.0) -> None:
+    def _gather(self, lists: Lists, marks: Array | None, row: Array) -> None:
         view = self.state.view
         edges = view.into.column_indices, view.weights
-        self.state.gather(lists, self.lists.hubs, self.lists.n_threads, edges, marks, row, tolerance)
+        self.state.gather(lists, self.lists.hubs, self.lists.n_threads, edges, marks, row)
 
     @cached_property
     def lists(self) -> RowLists:

@@ -1,4 +1,4 @@
-"""Launches of `gather_rows` of `kernels/gas_rows.cu`.
+"""Launches of `gather_rows` and `gather_ahead` of `kernels/gas_rows.cu`.
 
 If all rows gather, there are as many blocks as can be resident on the GPU, and each keeps the messages of the
 first vertices in shared memory.  If only some rows gather, or messages change meanwhile, there are as many
@@ -20,7 +20,7 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.runtime import loader
-from rapids_trav.engines.cuda.runtime.arguments import RowArguments
+from rapids_trav.engines.cuda.runtime.arguments import AheadArguments, RowArguments
 from rapids_trav.engines.cuda.runtime.loader import BLOCK, PROGRAM_TUNABLES, Kernels
 from rapids_trav.engines.cuda.runtime.shared_memory import shared_bytes
 
@@ -41,26 +41,48 @@ class RowGather:
     def __init__(self, kernels: Kernels, dtype: np.dtype, n: int) -> None:
         self._kernels = kernels
         self._itemsize = dtype.itemsize
-        n_bytes = min(shared_bytes(kernels, "gather_rows", RESIDENT), MOST_BYTES)
-        self._n_near = min(n, n_bytes // dtype.itemsize)
+        self._n = n
+        self._near: dict[str, int] = {}
         self._n_places = RESIDENT * loader.multiprocessors(cupy.cuda.runtime.getDevice())
 
     def launch(self, n_threads: int, near: bool, **arguments: object) -> None:
         """Gather at rows with work for `n_threads`, with copies of messages if `near`.
 
-        `arguments` are those of `RowArguments` but for `n_near`; `tolerance` is 0 unless given.
+        `arguments` are those of `RowArguments` but for `n_near`.
         """
         if n_threads == 0:
             return
         most = self._n_places if near else loader.most_blocks() * BLOCK // GATHER_BLOCK
-        n_near = self._n_near if near else 0
+        n_near = self._n_near("gather_rows") if near else 0
         self._kernels.launch_grid(
             "gather_rows",
             (min(-(-n_threads // GATHER_BLOCK), most),),
-            RowArguments(**{"n_near": n_near, "tolerance": 0.0} | arguments),
+            RowArguments(n_near=n_near, **arguments),
             block=GATHER_BLOCK,
             shared_bytes=n_near * self._itemsize,
         )
+
+    def launch_ahead(self, n_threads: int, **arguments: object) -> None:
+        """Iterate over rows with work for `n_threads`, at least one, until the run ends.
+
+        `arguments` are those of `AheadArguments` but for `n_near`.
+        """
+        n_near = self._n_near("gather_ahead")
+        self._kernels.launch_grid(
+            "gather_ahead",
+            (min(-(-n_threads // GATHER_BLOCK), self._n_places),),  # they wait for each other
+            AheadArguments(n_near=n_near, **arguments),
+            block=GATHER_BLOCK,
+            shared_bytes=n_near * self._itemsize,
+            enable_cooperative_groups=True,
+        )
+
+    def _n_near(self, name: str) -> int:
+        """Return the number of messages that a block of a kernel keeps in shared memory."""
+        if name not in self._near:
+            n_bytes = min(shared_bytes(self._kernels, name, RESIDENT), MOST_BYTES)
+            self._near[name] = min(self._n, n_bytes // self._itemsize)
+        return self._near[name]
 
 
 PIECE_EDGES = PROGRAM_TUNABLES["gas_rows.cu"]["PIECE_EDGES"]

@@ -7,6 +7,7 @@ and in a synchronous run only the messages have a second array for the new ones.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 
 import cupy
@@ -100,12 +101,6 @@ class ProgramState:
         tally = self.tallies.read(row)
         self.tally = tally if queue_sizes is None else tally._replace(active=tally.light + tally.heavy)
 
-    def finish_all(self, rows: Array) -> list[Tally]:
-        """End iterations that counted in `rows`, one after another, and return their counts."""
-        self.before = rows[-1]
-        self.queue_sizes = None
-        return self.tallies.read_all(rows)
-
     def swap_messages(self) -> None:
         """Swap the new messages with the old ones."""
         self.messages, self.new_messages = self.new_messages, self.messages
@@ -140,34 +135,54 @@ class ProgramState:
         edges: Edges,
         marks: Array | None,
         row: Array,
-        tolerance: float = 0.0,
     ) -> None:
-        """Gather at the listed rows over `edges`, the columns and weights, and apply.
-
-        With a `tolerance`, nothing happens if the last iteration, which the host has not read, ended the run.
-        """
+        """Gather at the listed rows over `edges`, the columns and weights, and apply."""
         near = marks is None and self.messages is not self.new_messages
-        columns, weights = edges
-        self._row_gather.launch(
+        self._row_gather.launch(n_threads, near, **self._of_rows(lists, hubs, edges, marks, row))
+
+    def gather_ahead(
+        self, lists: Lists, hubs: Hubs, n_threads: int, edges: Edges, n: int, tolerance: float
+    ) -> Iterator[Tally]:
+        """Run up to `n` iterations at all rows, until the run ends; return their counts.
+
+        Counts after those of the last iteration are 0.
+        """
+        barrier, *_ = rows = self.tallies.fresh_rows(1 + n)
+        self._row_gather.launch_ahead(
             n_threads,
-            near,
-            row_offsets=self.view.into.row_offsets,
-            column_indices=columns,
-            weights=weights,
-            messages=self.messages,
-            rows=lists.rows,
-            begins=lists.begins,
-            sizes=lists.sizes,
-            piece_hubs=hubs.piece_hubs,
-            hubs=hubs.rows,
-            first_pieces=hubs.first_pieces,
-            n_pieces=hubs.n_pieces,
-            results=hubs.results,
-            tickets=hubs.tickets,
-            marks=marks,
+            **self._of_rows(lists, hubs, edges, None, rows[1]),
+            n_iterations=n,
             tolerance=tolerance,
-            **self.vertices(row),
+            barrier=barrier,
         )
+        if n % 2:  # unless the run has ended
+            self.swap_messages()
+        self.before = rows[n]
+        self.queue_sizes = None
+        return self.tallies.read_all(rows[1:])
+
+    def _of_rows(
+        self, lists: Lists, hubs: Hubs, edges: Edges, marks: Array | None, row: Array
+    ) -> dict[str, Array | int | None]:
+        """Return the arguments of a kernel that gathers at the listed rows, but for `n_near`."""
+        columns, weights = edges
+        return {
+            "row_offsets": self.view.into.row_offsets,
+            "column_indices": columns,
+            "weights": weights,
+            "messages": self.messages,
+            "rows": lists.rows,
+            "begins": lists.begins,
+            "sizes": lists.sizes,
+            "piece_hubs": hubs.piece_hubs,
+            "hubs": hubs.rows,
+            "first_pieces": hubs.first_pieces,
+            "n_pieces": hubs.n_pieces,
+            "results": hubs.results,
+            "tickets": hubs.tickets,
+            "marks": marks,
+            **self.vertices(row),
+        }
 
     def vertices(self, row: Array) -> dict[str, Array]:
         """Return the vertex arguments of a kernel that applies, with the last counter row and its own."""

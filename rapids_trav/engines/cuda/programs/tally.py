@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import cupy
@@ -25,6 +26,7 @@ class Tally(NamedTuple):
 
 # Words of a row: the counters of kernels/level.cuh, then the sums of kernels/gas_vertex.cuh.
 _FOUND, FRONTIER, _EDGES, _SCOUT, _LIGHT, _HEAVY, _RESIDUAL, _TOTAL = 0, 1, 2, 3, 4, 5, 7, 8
+_COUNTS, _SUMS = (_FOUND, _SCOUT, _EDGES, _LIGHT, _HEAVY), (_RESIDUAL, _TOTAL)
 WORDS = 9
 
 
@@ -49,19 +51,17 @@ class Tallies:
 
     def read(self, row: cupy.ndarray) -> Tally:
         """Wait for the kernels and return a row's numbers."""
-        return self.read_all(row[None])[0]
+        return next(self.read_all(row[None]))
 
-    def read_all(self, rows: cupy.ndarray) -> list[Tally]:
-        """Wait for the kernels and return the numbers of each row."""
+    def read_all(self, rows: cupy.ndarray) -> Iterator[Tally]:
+        """Wait for the kernels; return the numbers of each row, one after another."""
         host = self._host[: len(rows)]
         rows.get(out=host)
-        return [
-            Tally(
-                *(int(words[i]) for i in (_FOUND, _SCOUT, _EDGES, _LIGHT, _HEAVY)),
-                *(float(words.view(np.float64)[i]) for i in (_RESIDUAL, _TOTAL)),
-            )
-            for words in host
-        ]
+        counts, sums = host.tolist(), host.view(np.float64).tolist()
+        return (
+            Tally(*(words[i] for i in _COUNTS), *(floats[i] for i in _SUMS))
+            for words, floats in zip(counts, sums, strict=True)
+        )
 
 
 def write_total(row: Array, total: float) -> None:

@@ -7,32 +7,83 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.engines.cuda.runtime import loader
+from rapids_trav.engines.cuda.runtime.arguments import OfferArguments
+from rapids_trav.engines.cuda.runtime.memory import together
+from rapids_trav.engines.interface import Ordered
 
+LEVELS = 256  # sums of edges of each search, as in ordered_tree.cu
+_EDGES_A_THREAD = 32  # SPAN of the kernel over the threads of a warp
+_VERTICES_A_THREAD = 8
 _MOST_SEARCHES = 65535  # limit of gridDim.y
 
 
-def smallest_predecessors(into: Adjacency, distance: Array, order: Array | None = None) -> Array:
+def smallest_predecessors(into: Adjacency, distance: Array) -> Array:
     """Return the smallest u with an edge u -> v and distance[u] == distance[v] - 1.
 
-    `distance` is (n,) or (k, n); `order`, (n,), has the keys by which vertices are compared, if it is given.
+    `distance` is (n,) or (k, n).
     """
     distance = cupy.ascontiguousarray(distance, np.int32)
     predecessor = cupy.empty(distance.shape, into.column_indices.dtype)
     if predecessor.size:
         n_searches = predecessor.size // into.n_vertices
-        blocks = min(-(-into.n_vertices // loader.BLOCK), loader.most_blocks())
         loader.load_for("tree.cu", into).launch_grid(
-            "smallest_predecessors" if order is None else "first_predecessors",
-            (blocks, min(n_searches, _MOST_SEARCHES)),
+            "smallest_predecessors",
+            _grid(into.n_vertices, n_searches),
             into.row_offsets,
             into.column_indices,
             into.n_vertices,
             n_searches,
             distance,
-            *([] if order is None else [order]),
             predecessor,
         )
     return predecessor
+
+
+def ordered_predecessors(
+    into: Adjacency, distance: Array, ordered: Ordered, examined: Array | None = None
+) -> Array:
+    """Return the smallest u in the given order; see `kernels/ordered_tree.cu`.
+
+    `examined`, uint64 (1,), grows by the number of edges read, if it is given.
+    """
+    n, vertex = into.n_vertices, into.column_indices.dtype
+    distance = cupy.ascontiguousarray(distance, np.int32)
+    if not distance.size:
+        return cupy.empty(distance.shape, vertex)
+    n_searches = distance.size // n
+    near, predecessor, level_edges = together(
+        (distance.size, np.uint8), (distance.size, vertex), (n_searches * LEVELS, np.uint64)
+    )
+    level_edges.fill(0)
+    kernels = loader.load_for("ordered_tree.cu", into)
+    levels_grid = _grid(-(-n // _VERTICES_A_THREAD), n_searches)
+    kernels.launch_grid(
+        "list_levels", levels_grid, into.row_offsets, n, n_searches, distance, near, level_edges, predecessor
+    )
+    arguments = OfferArguments(
+        row_offsets=into.row_offsets,
+        column_indices=into.column_indices,
+        n_vertices=n,
+        n_edges=into.n_edges,
+        n_searches=n_searches,
+        symmetric=int(ordered.symmetric),
+        distances=distance,
+        near=near,
+        level_edges=level_edges,
+        order=ordered.order,
+        places=predecessor,
+        examined=examined,
+    )
+    if into.n_edges:
+        kernels.launch_grid(
+            "offer_predecessors", _grid(-(-into.n_edges // _EDGES_A_THREAD), n_searches), arguments
+        )
+    kernels.launch("name_predecessors", distance.size, predecessor, distance.size, ordered.rank)
+    return predecessor.reshape(distance.shape)
+
+
+def _grid(n_threads: int, n_searches: int) -> tuple[int, int]:
+    return min(-(-n_threads // loader.BLOCK), loader.most_blocks()), min(n_searches, _MOST_SEARCHES)
 
 
 def walk(predecessor: Array, targets: Array) -> tuple[Array, Array]:

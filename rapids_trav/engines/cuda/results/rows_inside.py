@@ -13,7 +13,7 @@ _FEWEST_SLICES, _MOST_SLICES = 8, 64  # blocks above each other, so that a hub's
 
 
 def rows_inside(
-    index: Adjacency, numbers: Array, flags: Array, sources: Array, most_read: int
+    index: Adjacency, numbers: Array, distance: Array, sources: Array, most_read: int
 ) -> Array | None:
     """Return the numbers of the rows with both ends chosen, ascending.
 
@@ -23,14 +23,14 @@ def rows_inside(
     ----------
     index : Adjacency
         Destinations of the rows by source; `numbers` has the number of the row of each entry.
-    flags : bool array, (n,)
-        Whether a vertex is chosen.
+    distance : int32 array, (n,)
+        0 or more at the chosen vertices, else -1.
     sources : vertex array
         The chosen vertices.
     """
     rows = (index.row_offsets, index.column_indices)
     sources = sources.astype(index.column_indices.dtype, copy=False)
-    chosen = (flags, sources, len(sources))
+    chosen = (distance, sources, len(sources))
     kernels = loader.load_for("rows_inside.cu", index)
     counters = cupy.zeros(3, np.uint64)
     grid = _grid(len(sources))

@@ -127,6 +127,23 @@ ReachedArguments = struct(
     predecessor_bits=POINTER,
 )
 
+# kernels/ordered_tree.cu
+OfferArguments = struct(
+    "OfferArguments",
+    row_offsets=POINTER,
+    column_indices=POINTER,
+    n_vertices=I64,
+    n_edges=I64,
+    n_searches=I64,
+    symmetric=I64,
+    distances=POINTER,
+    near=POINTER,
+    level_edges=POINTER,
+    order=POINTER,
+    places=POINTER,
+    examined=POINTER,
+)
+
 # kernels/bfs_batch.cu
 PullHeavyArguments = struct(
     "PullHeavyArguments",
@@ -270,7 +287,9 @@ RowArguments = struct(
     results=POINTER,
     tickets=POINTER,
     marks=POINTER,
-    tolerance=DOUBLE,
+)
+AheadArguments = struct(
+    "AheadArguments", RowArguments, n_iterations=I64, tolerance=DOUBLE, barrier=POINTER
 )
 PlainArguments = struct("PlainArguments", GatherArguments, first_row=I64, n_rows=I64, marks=POINTER)
 

@@ -48,6 +48,7 @@ TUNABLES: dict[str, dict[str, int]] = {
     "framed.cu": {},
     "level_counts.cu": {"BINS": 1024},
     "lookup.cu": {},
+    "ordered_tree.cu": {"BLOCK_SIZE": BLOCK},
     "path_rows.cu": {"LABEL_BITS": 64},
     "reached.cu": {"LABEL_BITS": 64, "BLOCK_SIZE": BLOCK},
     "rmat.cu": {},
