@@ -6,6 +6,8 @@ GPU the kernels themselves.
 
 from __future__ import annotations
 
+import bisect
+
 import numpy as np
 
 
@@ -73,6 +75,14 @@ def answer(distance, predecessor, rank, names):
 def reached(distance, predecessor, rank, names):
     """Return the rows of `answer` whose vertex was reached (`reached.cu`)."""
     return [row for row in answer(distance, predecessor, rank, names) if row[1] is not None]
+
+
+def places_of_texts(given, ascending):
+    """Return the place of each string, in UTF-8, among ascending ones, or -1 (`text_lookup.cu`)."""
+    places = np.array([bisect.bisect_left(ascending, text) for text in given])
+    return np.where(
+        [text in ascending[place : place + 1] for place, text in zip(places, given, strict=True)], places, -1
+    )
 
 
 def rows_inside(u, v, chosen):

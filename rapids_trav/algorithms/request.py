@@ -135,7 +135,22 @@ def vertices(graph: TraversableGraph, what: str, given: object, checked: bool = 
             found = own.locate_each(labels, table, graph.n_vertices)
             if (found >= 0).all():
                 return found
+    if own is not None and (texts := _plain_texts(given)) and (text := graph.ids.text) is not None:
+        found = own.locate_texts(texts, text, graph.n_vertices)
+        if (found >= 0).all():
+            return found
     return lookup(what, given, graph.ids, graph.rows.source.library)
+
+
+def _plain_texts(given: object) -> list[bytes] | None:
+    """Return a string or a list of strings in UTF-8; None for anything else, or what UTF-8 cannot encode."""
+    texts = [given] if type(given) is str else given
+    if not isinstance(texts, list) or len(texts) > FEW or not all(type(one) is str for one in texts):
+        return None
+    try:
+        return [one.encode() for one in texts]
+    except UnicodeEncodeError:
+        return None
 
 
 def _plain_integers(given: object, dtype: np.dtype) -> np.ndarray | None:

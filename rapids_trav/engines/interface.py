@@ -6,7 +6,7 @@ ids, 0 to n-1 in ascending order of the caller's ids; -1 stands for "none".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -29,7 +29,7 @@ from rapids_trav.engines.searches import (
     View,
 )
 from rapids_trav.frames.columns import BitMasked
-from rapids_trav.ids.maps import IntegerTable
+from rapids_trav.ids.maps import IntegerTable, TextTable
 from rapids_trav.memory.budget import Budget
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.run_state import RunState
@@ -101,9 +101,9 @@ class WholeAnswers(Protocol):
     ) -> Array | None:
         """Return the numbers, ascending, of the rows of an edge list with both ends chosen.
 
-        `index` has the destinations of the rows by source, `numbers` the number of the row of each, `distance`
-        0 or more for the chosen vertices, and `sources` has these.  The result is None if these have more than
-        `most_read` rows.
+        `index` has the destinations of the rows by source, `numbers` the number of the row of each,
+        `distance` 0 or more for the chosen vertices, and `sources` has these.  The result is None if these
+        have more than `most_read` rows.
         """
 
     def locate(  # type: ignore[explicit-any]
@@ -115,6 +115,11 @@ class WholeAnswers(Protocol):
         self, labels: np.ndarray, table: IntegerTable, n_vertices: int
     ) -> np.ndarray:
         """Return the internal ids of the caller's ids `labels` on the host, -1 for unknown ones."""
+
+    def locate_texts(  # type: ignore[explicit-any]
+        self, given: Sequence[bytes], table: TextTable, n_vertices: int
+    ) -> np.ndarray:
+        """Return the internal ids of strings in UTF-8 on the host, -1 for unknown ones."""
 
     def path_rows(  # type: ignore[explicit-any]
         self, found: Search, sources: Array, targets: Array, table: IntegerTable, each: bool

@@ -33,6 +33,21 @@ def gathered(column: Series, rows: Array, nulls: bool) -> Series:
     return found if found.dtype == column.dtype else found.astype(column.dtype)
 
 
+def parts(column: Series) -> tuple[int, int, int, object] | None:
+    """Return the addresses of the offsets and of the bytes, the size of an offset, and what owns them.
+
+    Returns None if the strings are a part of a longer column.
+    """
+    import pylibcudf
+
+    own = column.to_pylibcudf()[0]
+    offsets, text = own.child(0), own.data()
+    if own.offset() or text is None:
+        return None
+    offset_bytes = 8 if offsets.type().id() == pylibcudf.TypeId.INT64 else 4
+    return offsets.data().ptr, text.ptr, offset_bytes, own
+
+
 def positions(vocabulary: Series, column: Series) -> Array:
     """Return the position of each value in a vocabulary of distinct, ascending strings; -1 if absent."""
     import cupy

@@ -152,6 +152,9 @@ class PandasFrames:
                 return places[both[0][len(vocabulary) :]]
         return pd.Index(vocabulary).get_indexer(pd.Index(column, dtype=vocabulary.dtype))
 
+    def text_parts(self, column: Series) -> None:
+        """Return None: strings of pandas are not on the GPU."""
+
     def few_positions(self, vocabulary: Series, column: Series) -> None:
         """Return None: values that cannot be looked up must fail in `factorize`."""
 
@@ -334,6 +337,12 @@ class CudfFrames:
             column = column.astype(vocabulary.dtype)
         return self._cudf.Index(vocabulary).get_indexer(column)
 
+    def text_parts(self, column: Series) -> tuple[int, int, int, object] | None:
+        """Return where the offsets and bytes of strings are, and what keeps them; None for other values."""
+        if not len(column) or not cudf_text.is_text(column.dtype):
+            return None
+        return cudf_text.parts(column)
+
     def few_positions(self, vocabulary: Series, column: Series) -> Array | None:
         """Return `positions` of a few strings, which may repeat; None for others."""
         if not 0 < len(column) <= FEW or not len(vocabulary) or not cudf_text.is_text(vocabulary.dtype):
@@ -436,7 +445,8 @@ class CudfFrames:
     def _wrapped(self, array: Array) -> pylibcudf.Column:
         import pylibcudf
 
-        array = self.xp.ascontiguousarray(move(array, self.xp))
+        if not (isinstance(array, self.xp.ndarray) and array.flags.c_contiguous):
+            array = self.xp.ascontiguousarray(move(array, self.xp))
         return pylibcudf.Column.from_cuda_array_interface(array)
 
     def hand_out(self, frame: Frame) -> Frame:

@@ -22,6 +22,7 @@ from rapids_trav.ids.maps import (
     IdMap,
     IntegerIds,
     Library,
+    TextTable,
     vertex_dtype,
 )
 
@@ -47,6 +48,11 @@ class ValueIds(AscendingIds):
     def nbytes(self) -> int:
         """Bytes of the values, each of which is looked at: computed on first access."""
         return int(self.values.memory_usage(deep=True, index=False))
+
+    @cached_property
+    def text(self) -> TextTable | None:
+        parts = self.library.text_parts(self.values)
+        return None if parts is None else TextTable(*parts)
 
     def encoder(self, known: bool = False, many: bool = False) -> Encoder:
         def encode(columns: Sequence[Column]) -> Array:

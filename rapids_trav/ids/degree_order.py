@@ -25,6 +25,7 @@ from rapids_trav.ids.maps import (
     IntegerTable,
     Portable,
     SortedIds,
+    TextTable,
     vertex_dtype,
 )
 
@@ -139,6 +140,11 @@ class ReorderedIds(Portable):
     def table(self) -> IntegerTable | None:
         table = self.base.table
         return table and table._replace(order=self.order, rank=self.rank, names=self.names)
+
+    @property
+    def text(self) -> TextTable | None:
+        text = self.base.text
+        return text and text._replace(rank=self.rank)
 
     @property
     def by_value(self) -> bool:

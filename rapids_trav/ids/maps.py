@@ -71,6 +71,10 @@ class IdMap(Protocol):
     def table(self) -> IntegerTable | None:
         """The map as explicit arrays, if ids are one column of 32- or 64-bit integers; else None."""
 
+    @property
+    def text(self) -> TextTable | None:
+        """The map as addresses on the GPU, if ids are one column of strings there; else None."""
+
     def encoder(self, known: bool = False, many: bool = False) -> Encoder:
         """Return a function from `width` columns to internal ids, -1 for unknown ones.
 
@@ -137,6 +141,30 @@ def wide(dtype: np.dtype) -> np.dtype:
     return np.dtype(np.uint64 if dtype.kind == "u" else np.int64)
 
 
+class TextTable(NamedTuple):
+    """Map of ids that are strings as addresses on the GPU, for use in a kernel.
+
+    The string at a place of the ascending order has the bytes from `offsets[place]` to `offsets[place + 1]`.
+
+    Attributes
+    ----------
+    offsets, bytes : int
+        Addresses.
+    offset_bytes : int
+        Size of an offset.
+    owner : object
+        Keeps the memory.
+    rank : array or None
+        The internal id at each place; None if internal ids ascend themselves.
+    """
+
+    offsets: int
+    bytes: int
+    offset_bytes: int
+    owner: object
+    rank: Array | None = None
+
+
 def table_base(first: int, last: int) -> int:
     """Return the first id of a table over this range: 0 if that costs little, which saves a subtraction."""
     return 0 if 0 <= first <= (last - first) // 4 else first
@@ -165,6 +193,10 @@ class AscendingIds(Portable):
 
     @property
     def table(self) -> IntegerTable | None:
+        return None
+
+    @property
+    def text(self) -> TextTable | None:
         return None
 
     @property

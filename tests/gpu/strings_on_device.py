@@ -17,6 +17,31 @@ from . import frames_on_device
 from .frames_on_device import Column
 
 
+class TextColumn(Column):
+    """A column of strings with its parts as addresses, in UTF-8 as in Arrow."""
+
+    offset_type = np.int32
+
+    def __init__(self, values) -> None:
+        super().__init__(values)
+        texts = [str(value).encode() for value in values]
+        self._text = cupy.asarray(np.frombuffer(b"".join([*texts, b"\0"]), np.uint8))
+        ends = np.cumsum([0, *map(len, texts)]).astype(self.offset_type)
+        self._offsets = cupy.asarray(ends)
+
+    def offset(self) -> int:
+        return 0
+
+    def data(self) -> SimpleNamespace:
+        return SimpleNamespace(ptr=self._text.data.ptr)
+
+    def child(self, i: int) -> SimpleNamespace:
+        assert i == 0
+        data = SimpleNamespace(ptr=self._offsets.data.ptr)
+        kind = SimpleNamespace(id=lambda: self.offset_type)
+        return SimpleNamespace(data=lambda: data, type=lambda: kind)
+
+
 class Series(frames_on_device.Series):
     """A column, of strings unless it is given as an array or a column of the device."""
 
@@ -38,7 +63,7 @@ class Series(frames_on_device.Series):
         return pd.StringDtype(na_value=np.nan) if own.kind == "O" else own
 
     def to_pylibcudf(self) -> tuple[Column, dict]:
-        return self.column, {}
+        return TextColumn(self.column.values) if self.column.values.dtype.kind == "O" else self.column, {}
 
     def copy(self, deep: bool = True) -> Series:
         assert not deep
@@ -127,6 +152,7 @@ def modules() -> tuple[dict[str, ModuleType], list[int], list[int]]:
         return SimpleNamespace(columns=lambda: [Column(column)])
 
     pylibcudf.copying.gather = gather
+    pylibcudf.TypeId = SimpleNamespace(INT64=np.int64)
     cudf.Series, cudf.DataFrame, cudf.Index = Series, DataFrame, index
     cudf.concat = lambda parts: Series(Column(np.concatenate([part.column.values for part in parts])))
     Series.__module__ = DataFrame.__module__ = "cudf"

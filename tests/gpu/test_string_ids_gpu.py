@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 from types import SimpleNamespace
 
+import kernel_references as reference
 import numpy as np
 import pandas as pd
 import pytest
 
 from rapids_trav import Graph
+from rapids_trav.engines.launches import count_launches
 from rapids_trav.errors import UnknownVertexError
 
 pytestmark = pytest.mark.gpu
@@ -45,14 +47,14 @@ def device(cupy, monkeypatch):
     return SimpleNamespace(build=build, gathers=gathers, hashed=hashed)
 
 
-QUESTIONS = {  # with the sizes of the columns of strings that each may gather, those of a look-up first
-    "bfs": (lambda graph: graph.bfs(NAMES[0]), [1, N]),
-    "distances": (lambda graph: graph.bfs(NAMES[0], predecessors=False), [1]),
-    "reached": (lambda graph: graph.bfs(NAMES[0], reached_only=True), [1, N - 2, N - 2]),
-    "joint": (lambda graph: graph.bfs([NAMES[0], NAMES[N - 1]]), [2, N]),
-    "each": (lambda graph: graph.bfs(list(NAMES[:2]), mode="each"), [2, 2, 2 * N, 2 * N, 2 * N]),
-    "levels": (lambda graph: graph.levels(NAMES[0]), [1]),
-    "paths": (lambda graph: graph.paths(NAMES[0], [NAMES[1]]), [1, 1, 2, 2]),
+QUESTIONS = {  # with the sizes of the columns of strings that each may gather
+    "bfs": (lambda graph: graph.bfs(NAMES[0]), [N]),
+    "distances": (lambda graph: graph.bfs(NAMES[0], predecessors=False), []),
+    "reached": (lambda graph: graph.bfs(NAMES[0], reached_only=True), [N - 2, N - 2]),
+    "joint": (lambda graph: graph.bfs([NAMES[0], NAMES[N - 1]]), [N]),
+    "each": (lambda graph: graph.bfs(list(NAMES[:2]), mode="each"), [2, 2 * N, 2 * N, 2 * N]),
+    "levels": (lambda graph: graph.levels(NAMES[0]), []),
+    "paths": (lambda graph: graph.paths(NAMES[0], [NAMES[1]]), [2, 2]),
     "components": (lambda graph: graph.components(), [N]),
 }
 
@@ -82,6 +84,40 @@ def test_a_few_strings_are_looked_up_without_hashing_all(device, given):
 
 def test_many_strings_are_hashed(device):
     graph = device.build()
-    many = [NAMES[i] for i in range(100)]
+    many = pd.Series([NAMES[i] for i in range(100)])
     assert len(graph.bfs(many)) == N
     assert device.hashed == [N]
+
+
+@pytest.mark.parametrize("offsets", [np.int32, np.int64])
+@pytest.mark.parametrize("degree_sort", [False, True])
+def test_a_few_strings_are_looked_up_in_one_launch(device, degree_sort, offsets, monkeypatch):
+    from rapids_trav.algorithms.request import vertices
+
+    from . import strings_on_device
+
+    monkeypatch.setattr(strings_on_device.TextColumn, "offset_type", offsets)
+    graph = device.build(degree_sort=degree_sort)
+    asked = [NAMES[5], NAMES[N - 1], NAMES[0], NAMES[5]]
+    vertices(graph, "sources", asked)  # the addresses are kept
+    with count_launches() as launches:
+        found = vertices(graph, "sources", asked)
+    assert dict(launches) == {"locate_texts": 1}
+    assert graph.ids.decode(graph.engine.xp.asarray(found))[0].column.values.tolist() == asked
+
+
+LONG = ["", "a", "a" * 70, "a" * 70 + "b", "ab", "b", "\u00e9", "\u4e2d", "\U0001f600"]
+
+
+def test_strings_are_compared_by_their_bytes(engine):
+    from rapids_trav.ids.maps import TextTable
+
+    from .strings_on_device import TextColumn
+
+    words = sorted(LONG)
+    column = TextColumn(np.array(words, dtype=object))
+    table = TextTable(column.child(0).data().ptr, column.data().ptr, 4, column)
+    asked = [*words, "aa", "a" * 69, "c", "\u00e8", "\U0001f601"]
+    found = engine.answers.locate_texts([word.encode() for word in asked], table, len(words))
+    expected = reference.places_of_texts([word.encode() for word in asked], [word.encode() for word in words])
+    assert found.tolist() == expected.tolist() == [*range(len(words)), -1, -1, -1, -1, -1]

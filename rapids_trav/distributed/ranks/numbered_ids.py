@@ -49,6 +49,7 @@ class NumberedIds:
     rank: Array | None = None  # internal ids are compared by place, which the ranks know
     order: Array | None = None
     table: None = None
+    text: None = None
     by_value: bool = False  # ranks ask each other about all values at once
 
     @classmethod

@@ -5,13 +5,15 @@ CuPy is imported when an answer is made, not with this module.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.engines.cuda.device_memory import device_memory
 from rapids_trav.engines.interface import Search
 from rapids_trav.frames.columns import BitMasked
-from rapids_trav.ids.maps import IntegerTable
+from rapids_trav.ids.maps import IntegerTable, TextTable
 
 
 class DeviceAnswers:
@@ -66,6 +68,13 @@ class DeviceAnswers:
 
         with device_memory("a look-up", 16 * len(labels)):
             return columns.locate_each(labels, table, n_vertices)
+
+    def locate_texts(self, given: Sequence[bytes], table: TextTable, n_vertices: int) -> np.ndarray:
+        """Return the internal ids of strings in UTF-8 on the host, -1 for unknown ones."""
+        from rapids_trav.engines.cuda.results import text_lookup
+
+        with device_memory("a look-up", sum(map(len, given)) + 16 * len(given)):
+            return text_lookup.locate_texts(given, table, n_vertices)
 
     def path_rows(
         self, found: Search, sources: Array, targets: Array, table: IntegerTable, each: bool

@@ -62,12 +62,12 @@ class RowGather:
             shared_bytes=n_near * self._itemsize,
         )
 
-    def launch_ahead(self, n_threads: int, **arguments: object) -> None:
-        """Iterate over rows with work for `n_threads`, at least one, until the run ends.
+    def launch_ahead(self, n_threads: int, near: bool, **arguments: object) -> None:
+        """Iterate over rows with work for `n_threads`, at least one, until the run ends; see `launch`.
 
         `arguments` are those of `AheadArguments` but for `n_near`.
         """
-        n_near = self._n_near("gather_ahead")
+        n_near = self._n_near("gather_ahead") if near else 0
         self._kernels.launch_grid(
             "gather_ahead",
             (min(-(-n_threads // GATHER_BLOCK), self._n_places),),  # they wait for each other

@@ -150,6 +150,7 @@ class ProgramState:
         barrier, *_ = rows = self.tallies.fresh_rows(1 + n)
         self._row_gather.launch_ahead(
             n_threads,
+            self.messages is not self.new_messages,
             **self._of_rows(lists, hubs, edges, None, rows[1]),
             n_iterations=n,
             tolerance=tolerance,

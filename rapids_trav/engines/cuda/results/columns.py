@@ -17,6 +17,7 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.cuda.runtime.arguments import AnswerArguments
 from rapids_trav.engines.cuda.runtime.memory import together
+from rapids_trav.engines.cuda.stream.buffers import to_host
 from rapids_trav.engines.interface import Search
 from rapids_trav.frames.columns import BitMasked
 from rapids_trav.ids.maps import IntegerTable, vertex_dtype
@@ -65,7 +66,8 @@ class _Counts:
 
     def __init__(self, counts: cupy.ndarray) -> None:
         self._host = cupyx.empty_pinned(len(counts), np.uint64)
-        counts.get(out=self._host, blocking=False)
+        to_host(self._host, counts, cupy.cuda.get_current_stream())
+        self._counts: cupy.ndarray = counts  # kept until it has been copied
         self._copied = cupy.cuda.Event(disable_timing=True)
         self._copied.record()
         self._read: list[int] | None = None
@@ -78,6 +80,7 @@ class _Counts:
     def read(self) -> list[int]:
         if self._read is None:
             self._copied.synchronize()
+            self._counts = None
             self._read = self._host.tolist()
         return self._read
 

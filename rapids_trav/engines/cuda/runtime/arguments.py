@@ -288,9 +288,7 @@ RowArguments = struct(
     tickets=POINTER,
     marks=POINTER,
 )
-AheadArguments = struct(
-    "AheadArguments", RowArguments, n_iterations=I64, tolerance=DOUBLE, barrier=POINTER
-)
+AheadArguments = struct("AheadArguments", RowArguments, n_iterations=I64, tolerance=DOUBLE, barrier=POINTER)
 PlainArguments = struct("PlainArguments", GatherArguments, first_row=I64, n_rows=I64, marks=POINTER)
 
 # kernels/gas_shards.cu

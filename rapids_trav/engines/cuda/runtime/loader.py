@@ -56,6 +56,7 @@ TUNABLES: dict[str, dict[str, int]] = {
     "path_shares.cu": {},
     "path_shares_batch.cu": {"HEAVY_DEGREE": 2048},
     "shortest_tree.cu": {"WEIGHT": 3},
+    "text_lookup.cu": {"OFFSET_BITS": 32},
     "tree.cu": {},
 }
 # Tunables of the files that a vertex program is linked with (link.py).
@@ -101,6 +102,10 @@ SPECIALISATIONS: tuple[tuple[str, Defines], ...] = (
     *(
         (file, defines_of(file, vertex_bits, 32, LABEL_BITS=32))
         for file in ("answer.cu", "path_rows.cu", "reached.cu")
+        for vertex_bits in (32, 64)
+    ),
+    *(
+        ("text_lookup.cu", defines_of("text_lookup.cu", vertex_bits, 32, OFFSET_BITS=64))
         for vertex_bits in (32, 64)
     ),
     *(

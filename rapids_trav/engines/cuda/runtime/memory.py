@@ -19,7 +19,9 @@ ALIGNMENT = 256  # bytes, the alignment of a device allocation
 def rapids_allocator() -> AbstractContextManager:
     """Make CuPy allocate from RMM inside the block, if RMM is installed, whether or not cuDF did so."""
     allocator = _rmm_allocator()
-    return nullcontext() if allocator is None else cupy.cuda.using_allocator(allocator)
+    if allocator is None or cupy.cuda.get_allocator() is allocator:
+        return nullcontext()
+    return cupy.cuda.using_allocator(allocator)
 
 
 @functools.cache
