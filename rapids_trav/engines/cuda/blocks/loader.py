@@ -1,7 +1,8 @@
 """Copies of blocks to the GPU, on a stream of their own, while its kernels work on other blocks.
 
 After a block's edges, the stream also copies the number of blocks so far.  A running kernel reads this number
-and ends, so that the host can give the block its place.
+and ends when half of the blocks under way have arrived, so that the host can give them their places while the
+link brings the others.
 """
 
 from __future__ import annotations
@@ -90,6 +91,11 @@ class CopyingLoader:
     @property
     def n_coming(self) -> int:
         return len(self._waiting) + len(self._coming)
+
+    @property
+    def enough_landed(self) -> int:
+        """Return the number of blocks copied with which a kernel is to end."""
+        return self.n_landed + max(self.n_coming // 2, 1)
 
     def begin(self, block: int, place: int) -> None:
         """Ask for a block; from the next launch on nothing reads its place."""

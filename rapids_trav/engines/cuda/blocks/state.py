@@ -28,8 +28,8 @@ from rapids_trav.programs.run_state import RunState
 FILE = "gas_blocks.cu"
 TUNED = PROGRAM_TUNABLES[FILE]
 WORD = 32
-CONTROL_WORDS = 20  # the size of the kernels' `BlocksControl`, in words of 64 bits
-ITEMS, CHUNKS, ROUNDS, PUSHED, RENTED = 1, 2, 4, 5, 6  # words of it
+CONTROL_WORDS = 26  # the size of the kernels' `BlocksControl`, in words of 64 bits
+ITEMS, CHUNKS, PUSHED, RENTED, ROUNDS = 1, 2, 4, 5, 6  # words of it
 PUT_OFF, OF_ALL_BLOCKS = 0, 5  # the first of the values after those of the blocks, and their number
 UNORDERED = 4  # values are taken in order from this many pushes along each edge on
 MOST_ROUNDS = 1 << 12  # of a launch, during which the process cannot be interrupted
@@ -74,7 +74,8 @@ class BlocksState:
     ) -> None:
         self.view, self._cut, self._loader = view, cut, loader
         self.reached = _reached(view)
-        n_items, vertex = view.n_vertices + cut.n_blocks, view.out.column_indices.dtype
+        self._n_items = n_items = view.n_vertices + cut.n_blocks
+        vertex = view.out.column_indices.dtype
         self._dtype, self._identity = np.dtype(program.dtype), program.identity
         self.values = cupy.array(start.values, self._dtype)
         self.active = cupy.array(start.active, np.bool_)
@@ -149,7 +150,7 @@ class BlocksState:
             n_blocks=cut.n_blocks,
             n_entered=0,
             shift=cut.shift,
-            landed_before=0,
+            enough_landed=0,
         )
 
     def _parts(self, report: Array) -> tuple[Array, Array, Array]:
@@ -174,6 +175,7 @@ class BlocksState:
         self._activated[:] = 0
         self.entered.clear()
         self._kernels.launch("mark_active", self.view.n_vertices, self.arguments)
+        self._count_waiting()
         self._fetch_report()
         self.collect()
 
@@ -193,7 +195,12 @@ class BlocksState:
     def take(self, lists: LentLists, offers: Lent) -> None:
         """Improve values by offers; all items of vertices that become active wait."""
         lists.take(offers)
+        self._kernels.launch("forget_counts", self._cut.n_blocks, self.arguments)
+        self._count_waiting()
         self._fetch_report()
+
+    def _count_waiting(self) -> None:
+        self._kernels.launch("recount_waiting", self._n_items, self.arguments)
 
     def launch(self, places: Array, most: int) -> None:
         """Start to iterate over the queue and the blocks entered.
@@ -202,8 +209,8 @@ class BlocksState:
         ----------
         places : int64 NumPy array, (k,)
         most : int
-            The launch ends after a round in which it has pushed along this many edges, or when another block
-            has been copied.
+            The launch ends after a round in which it has pushed along this many edges, or when as many blocks
+            have been copied as the loader finds enough.
         """
         n_blocks, n_entered = self._cut.n_blocks, len(self.entered)
         self._deciding[:n_blocks] = places
@@ -212,7 +219,7 @@ class BlocksState:
         n_sent = n_blocks + n_entered
         to_device(self._decided[:n_sent], self._deciding[:n_sent], cupy.cuda.get_current_stream())
         self.arguments.update(
-            n_entered=n_entered, landed_before=self._loader.n_landed, most_edges=self._pushed + most
+            n_entered=n_entered, enough_landed=self._loader.enough_landed, most_edges=self._pushed + most
         )
         self._kernels.launch_grid(
             "converge",
@@ -253,7 +260,7 @@ class BlocksState:
     def collect(self) -> None:
         """Set the flags of the active vertices."""
         self.active.fill(False)
-        n_words = -(-(self.view.n_vertices + self._cut.n_blocks) // WORD)
+        n_words = -(-self._n_items // WORD)
         self._kernels.launch("collect_active", n_words, self.arguments)
         self.n_active = int(cupy.count_nonzero(self.active))
 

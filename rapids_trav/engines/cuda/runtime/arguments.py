@@ -329,7 +329,7 @@ BlocksArguments = struct(
     n_blocks=I32,
     n_entered=I32,
     shift=I32,
-    landed_before=U32,
+    enough_landed=U32,
 )
 
 # kernels/gas_lent.cu
