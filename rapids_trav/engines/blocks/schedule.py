@@ -99,25 +99,28 @@ class BlockSchedule:
 
     def begin_loads(self) -> list[int]:
         """Start to load blocks, first the one whose waiting value comes first in order; return them."""
+        most = self._loader.most - self._loader.n_coming
+        if most <= 0:
+            return []
         begun = []
-        while self._loader.n_coming < self._loader.most and (block := self._begin_load()) is not None:
+        for block in self._in_order(np.flatnonzero(self._absent() & ~self._affordable()))[:most]:
+            place = self.residency.room(lambda block: self.counts[block, LISTED] == 0)
+            if place is None:
+                break
+            self.counts[block, SPENT] = 0
+            self.residency.begin(block)
+            self._loader.begin(block, place)
             begun.append(block)
+        if begun:
+            self._show_residents()
         return begun
 
-    def _begin_load(self) -> int | None:
-        wanted = np.flatnonzero(self._absent() & ~self._affordable())
-        if len(wanted) == 0:
-            return None
-        place = self.residency.room(lambda block: self.counts[block, LISTED] == 0)
-        if place is None:
-            return None
-        least = self.least[wanted]
-        block = int(wanted[np.flatnonzero(least == self.first.reduce(least))[0]])
-        self.counts[block, SPENT] = 0
-        self.residency.begin(block)
-        self._show_residents()
-        self._loader.begin(block, place)
-        return block
+    def _in_order(self, blocks: Array) -> list[int]:
+        """Return blocks in the order of their first waiting values; equal ones stay in order."""
+        least = self.least[blocks]
+        if self.first is np.minimum:
+            return blocks[np.argsort(least, kind="stable")].tolist()
+        return blocks[::-1][np.argsort(least[::-1], kind="stable")][::-1].tolist()
 
     def rented(self) -> list[int]:
         """Return absent blocks whose waiting items are to be read in place now, and charge their cost."""

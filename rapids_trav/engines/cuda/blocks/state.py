@@ -19,7 +19,7 @@ from rapids_trav.engines.cuda.programs.link import load_program
 from rapids_trav.engines.cuda.programs.tally import Tally
 from rapids_trav.engines.cuda.runtime.arguments import ArgumentStruct, BlocksArguments
 from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES, multiprocessors
-from rapids_trav.engines.cuda.stream.buffers import to_device
+from rapids_trav.engines.cuda.stream.buffers import bytes_to_device, to_host
 from rapids_trav.engines.runs import GatherView
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.digest import ProgramKey
@@ -83,6 +83,7 @@ class BlocksState:
         # The host's decisions: the place of each block, and the blocks to enter; one copy before each launch.
         self._decided = cupy.empty(2 * cut.n_blocks, np.int32)
         self._deciding = cupyx.empty_pinned(2 * cut.n_blocks, np.int32)
+        self._deciding_at = self._deciding.ctypes.data
         self.entered: list[int] = []
         # One allocation, which the host reads at once after each launch.
         words = CONTROL_WORDS + cut.n_blocks * N_COUNTS
@@ -216,8 +217,8 @@ class BlocksState:
         self._deciding[:n_blocks] = places
         self._deciding[n_blocks : n_blocks + n_entered] = self.entered
         self.entered.clear()
-        n_sent = n_blocks + n_entered
-        to_device(self._decided[:n_sent], self._deciding[:n_sent], cupy.cuda.get_current_stream())
+        n_bytes = (n_blocks + n_entered) * self._deciding.itemsize
+        bytes_to_device(self._decided.data.ptr, self._deciding_at, n_bytes, cupy.cuda.get_current_stream())
         self.arguments.update(
             n_entered=n_entered, enough_landed=self._loader.enough_landed, most_edges=self._pushed + most
         )
@@ -252,7 +253,9 @@ class BlocksState:
 
     def _fetch_report(self) -> None:
         """Wait for the device, and take over its counts."""
-        self._report.get(out=self._report_on_host)
+        stream = cupy.cuda.get_current_stream()
+        to_host(self._report_on_host, self._report, stream)
+        stream.synchronize()
         n_queued = int(self._control_seen[ITEMS : CHUNKS + 1].sum())
         put_off = self._least_seen[self._cut.n_blocks + PUT_OFF]
         self.is_quiet = n_queued == 0 and bool(put_off == self._identity) and not self.entered
