@@ -41,10 +41,9 @@
 #endif
 
 // If rounds between two moves of the threshold follow fewer edges than this in the mean, or fewer in all than
-// there are items to be looked through, the next move goes further.  The GPU follows so many in about the time
-// that a round takes anyway.
+// there are items to be looked through, the next move goes further.  A round takes no longer for so many.
 #ifndef ROUND_EDGES
-#define ROUND_EDGES 32768
+#define ROUND_EDGES 8192
 #endif
 #ifndef FEW
 #define FEW 512  // with fewer items in the queue than this, the threshold moves
@@ -117,10 +116,14 @@ __device__ __forceinline__ void enter_waiting(const BlocksArguments& given, cons
 
 // Moves the threshold beyond the first value that is put off; one thread of each block calls it, all with the
 // same result.  In double precision, as sums of integers may overflow.
-__device__ __forceinline__ value_t moved_threshold(const BlocksShared& shared, u64 n_edges, i64 n_rounds,
-                                                   double& step) {
+__device__ __forceinline__ value_t moved_threshold(BlocksShared& shared, i64 rounds) {
+    const u64 n_edges = shared.pushed - shared.moved_at;
+    const u64 n_rounds = static_cast<u64>(rounds - shared.moved_in);
+    shared.moved_at = shared.pushed;
+    shared.moved_in = rounds;
+    double& step = shared.step;
     const double first = static_cast<double>(shared.put_off);
-    if (n_edges < max(static_cast<u64>(n_rounds) * ROUND_EDGES, shared.left)) {
+    if (n_edges < max(n_rounds * ROUND_EDGES, shared.left)) {
         const double moved = fabs(first - static_cast<double>(shared.threshold));
         step = max(2 * step, moved < 1e300 ? moved : 0.0);
     } else {
@@ -204,7 +207,7 @@ __device__ __forceinline__ void begin_launch(const BlocksArguments& given, Block
     if (given.n_entered > 0 && threadIdx.x == 0) arrive_and_wait(&given.control->barrier, epoch);
     if (threadIdx.x == 0) {
         const Sizes& now = given.control->now;
-        shared.sizes = {__ldcg(&now.items), __ldcg(&now.chunks), __ldcg(&now.left), 0, 0};
+        shared.sizes = {__ldcg(&now.items), __ldcg(&now.chunks), __ldcg(&now.left), 0, 0, 0};
         shared.left = shared.sizes.left;
         shared.pushed = __ldcg(&now.pushed);
         shared.rented = __ldcg(&now.rented);
@@ -212,7 +215,11 @@ __device__ __forceinline__ void begin_launch(const BlocksArguments& given, Block
         shared.put_off = __ldcg(&of_all[PUT_OFF]);
         shared.lowest = __ldcg(&of_all[THRESHOLD]);
         shared.newly_put_off = identity();
-        shared.newly_rented = 0;
+        shared.newly_pushed = shared.newly_rented = 0;
+        shared.newly_waits = 0;
+        shared.step = __ldcg(&given.control->step);
+        shared.moved_at = __ldcg(&given.control->moved_at);
+        shared.moved_in = 0;
     }
     __syncthreads();
 }
@@ -233,8 +240,9 @@ __device__ __forceinline__ void report_launch(const BlocksArguments& given, Bloc
     __syncthreads();
 }
 
-// Iterates until the queue is empty, enough copies have arrived, or the launch has done enough.  The host
-// exchanges the two queues after an odd number of rounds.
+// Iterates until the queue is empty, enough copies have arrived, items have waited for a block that the host
+// does not know of yet, or the launch has done enough.  The host exchanges the two queues after an odd number
+// of rounds.
 extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, RESIDENT_BLOCKS)
     converge(const BlocksArguments arguments) {
     __shared__ BlocksShared shared;
@@ -245,53 +253,48 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, RESIDENT_BLOCKS)
     PhaseClock clock;
     begin_launch(given, shared, epoch);
     value_t* const of_all = given.least + given.n_blocks;
-    double step = __ldcg(&control->step);
-    u64 moved_at = __ldcg(&control->moved_at);
-    i64 moved_in = 0;  // the round in which the threshold last moved
     bool in_order = __ldcg(&control->in_order) != 0;
     if (threadIdx.x == 0) shared.threshold = in_order ? shared.lowest : identity();
     __syncthreads();
     clock.lap(BEGINNING);
     i64 rounds = 0;
+    i64 most_rounds = given.most_rounds;
     for (bool goes_on = true; goes_on;) {
         Sizes* const next = &control->sizes[rounds % 3];
         value_t* const newly_put_off = &of_all[ROTATING + rounds % 3];
         if (first_thread) {
-            control->sizes[(rounds + 1) % 3] = {0, 0, 0, 0, 0};
+            control->sizes[(rounds + 1) % 3] = {0, 0, 0, 0, 0, 0};
             of_all[ROTATING + (rounds + 1) % 3] = identity();
         }
         const u64 n_queued = shared.sizes.items + shared.sizes.chunks;
         const bool enters = n_queued == 0 || (shared.put_off != identity() && (!in_order || n_queued < FEW));
         if (enters) {
-            if (threadIdx.x == 0 && in_order) {
-                shared.threshold =
-                    moved_threshold(shared, shared.pushed - moved_at, rounds - moved_in, step);
-                moved_at = shared.pushed;
-                moved_in = rounds;
-            }
+            if (threadIdx.x == 0 && in_order) shared.threshold = moved_threshold(shared, rounds);
             __syncthreads();
             enter_put_off(given, shared, next);
             clock.lap(ENTERING);
         }
-        const Round round{shared.places, next, shared.threshold, &shared.newly_put_off};
+        const Round round{shared.places, next, shared.threshold, &shared.newly_waits, &shared.newly_put_off};
         Along along{given, shared, round};
         along_items(along, static_cast<i64>(shared.sizes.items));
         clock.lap(ITEMS);
         along_chunks(along, static_cast<i64>(shared.sizes.chunks));
-        if (along.rented != 0) atomicAdd(&shared.newly_rented, along.rented);
         __syncthreads();
         clock.lap(CHUNKS);
         if (threadIdx.x == 0) {
-            if (along.pushed != 0) atomicAdd(&next->pushed, along.pushed);
+            clock.followed(given, shared.newly_pushed);
+            if (shared.newly_pushed != 0) atomicAdd(&next->pushed, shared.newly_pushed);
             if (shared.newly_rented != 0) atomicAdd(&next->rented, shared.newly_rented);
             if (shared.newly_put_off != identity()) atomic_reduce(newly_put_off, shared.newly_put_off);
-            shared.newly_rented = 0;
+            if (shared.newly_waits != 0) atomicAdd(&next->waits, 1ull);
+            shared.newly_pushed = shared.newly_rented = 0;
+            shared.newly_waits = 0;
             shared.newly_put_off = identity();
             u32* const arrived = &control->arrived[rounds % 2];
             if (first_thread) *arrived = static_cast<i32>(__ldcg(given.landed) - given.enough_landed) >= 0;
             arrive_and_wait(&control->barrier, epoch);
-            shared.sizes = {__ldcg(&next->items), __ldcg(&next->chunks), __ldcg(&next->left),
-                            __ldcg(&next->pushed), __ldcg(&next->rented)};
+            shared.sizes = {__ldcg(&next->items),  __ldcg(&next->chunks), __ldcg(&next->left),
+                            __ldcg(&next->pushed), __ldcg(&next->rented), __ldcg(&next->waits)};
             const value_t put_off = __ldcg(newly_put_off);
             shared.arrived = __ldcg(arrived);
             if (enters) shared.left = shared.sizes.left;
@@ -303,8 +306,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, RESIDENT_BLOCKS)
         clock.lap(BARRIER);
         rounds += 1;
         const i64 pushed = static_cast<i64>(shared.pushed);
+        if (shared.sizes.waits != 0) most_rounds = min(most_rounds, rounds + given.most_waiting);
         goes_on = (shared.sizes.items + shared.sizes.chunks > 0 || shared.put_off != identity()) &&
-                  shared.arrived == 0 && rounds < given.most_rounds && pushed < given.most_edges;
+                  shared.arrived == 0 && rounds < most_rounds && pushed < given.most_edges;
         if (!in_order && pushed >= given.unordered_edges) {
             in_order = true;
             if (threadIdx.x == 0) shared.threshold = shared.lowest;
@@ -320,17 +324,17 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, RESIDENT_BLOCKS)
     if (threadIdx.x == 0) {
         arrive_and_wait(&control->barrier, epoch);  // the sizes have been read
         if (first_thread) {
-            control->now = {shared.sizes.items, shared.sizes.chunks, shared.left, shared.pushed,
-                            shared.rented};
+            control->now = {shared.sizes.items, shared.sizes.chunks, shared.left,
+                            shared.pushed,      shared.rented,       0};
             control->rounds = static_cast<u64>(rounds);
             control->epoch = epoch;
-            control->step = step;
-            control->moved_at = moved_at;
+            control->step = shared.step;
+            control->moved_at = shared.moved_at;
             of_all[PUT_OFF] = shared.put_off;
             of_all[THRESHOLD] = in_order ? shared.threshold : shared.lowest;
             control->in_order = in_order;
             for (i32 i = 0; i < 3; ++i) of_all[ROTATING + i] = identity();
-            for (Sizes& sizes : control->sizes) sizes = {0, 0, 0, 0, 0};
+            for (Sizes& sizes : control->sizes) sizes = {0, 0, 0, 0, 0, 0};
         }
     }
 }

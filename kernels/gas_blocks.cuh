@@ -15,14 +15,16 @@
 // Columns of `counts`, as in rapids_trav/engines/blocks/schedule.py.
 enum BlockCount { WAITING, WAITING_EDGES, LISTED, ACTIVATED, SPENT, CLOCKED, N_COUNTS = 8 };
 
-// What a round leaves: the lengths of the next queue's lists of short items and of chunks, the number of items
-// that are still put off, the edges pushed along, and those of them that were read in host memory.
+// What a round leaves: the lengths of the next queue's lists of short items and of chunks, the number of
+// items that are still put off, the edges pushed along, those of them that were read in host memory, and the
+// thread blocks in which an item began to wait for a block that is neither on the device nor coming.
 struct Sizes {
     u64 items;
     u64 chunks;
     u64 left;
     u64 pushed;
     u64 rented;
+    u64 waits;
 };
 
 // Shared by the launches of a run; zero before the first.
@@ -71,6 +73,7 @@ struct BlocksArguments {
     i64 n_vertices;
     i64 place_words;  // for the words of each block
     i64 most_rounds;
+    i64 most_waiting;     // rounds from the first on that lets an item wait for a block that is not coming
     i64 most_edges;       // pushed along since the start of the run
     i64 unordered_edges;  // likewise
     i32 n_blocks;

@@ -42,7 +42,12 @@ struct BlocksShared {
     value_t lowest;         // where the threshold begins if values are not taken in order yet
     value_t put_off;        // the first value in order of all items that are put off
     value_t newly_put_off;  // likewise, of this thread block's in this round
-    u64 newly_rented;
+    u64 newly_pushed;       // edges, of this thread block in this round
+    u64 newly_rented;       // likewise
+    double step;            // of the threshold
+    u64 moved_at;           // edges pushed along when the threshold last moved
+    i64 moved_in;           // the round of that, of this launch
+    u32 newly_waits;        // whether an item of this thread block began to wait in this round
     u32 arrived;
 };
 
@@ -78,6 +83,7 @@ struct Round {
     const i32* places;
     Sizes* next;
     value_t threshold;
+    u32* waits;        // set if an item begins to wait for a block that is not coming
     value_t* put_off;  // the first value in order of this thread block's items that are put off
 };
 
@@ -92,8 +98,10 @@ __device__ __forceinline__ void activate(const BlocksArguments& given, const Rou
         if (round.places[block] < 0) {
             if (has(given.next_queued, number)) continue;
             const bool may_rent = round.places[block] == ABSENT && given.columns != nullptr;
-            if (!may_rent || has(given.waiting, number) || !rent(given, item)) {
+            const bool waits = has(given.waiting, number);
+            if (waits || !may_rent || !rent(given, item)) {
                 set(given.waiting, number);
+                if (!waits && round.places[block] == ABSENT) *round.waits = 1;
                 continue;
             }
         }
@@ -114,8 +122,6 @@ struct Along {
     const BlocksArguments& given;
     BlocksShared& shared;
     Round round;
-    u64 pushed = 0;  // edges that the thread block has followed
-    u64 rented = 0;  // edges of this thread's items in host memory
 
     // Returns where the edges of an item are: a position among those on the device, or ~position in host
     // memory.
@@ -168,7 +174,8 @@ __device__ __forceinline__ void along_items(Along& along, i64 n_items) {
     BlocksShared& shared = along.shared;
     const i32 thread = static_cast<i32>(threadIdx.x);
     const i64 n_tiles = TILES * gridDim.x;
-    const i64 size = min(static_cast<i64>(BLOCK_SIZE), max(FEWEST_IN_TILE, (n_items + n_tiles - 1) / n_tiles));
+    const i64 size =
+        min(static_cast<i64>(BLOCK_SIZE), max(FEWEST_IN_TILE, (n_items + n_tiles - 1) / n_tiles));
     for (i64 tile = blockIdx.x * size; tile < n_items; tile += gridDim.x * size) {
         i32 length = 0;
         if (thread < size && tile + thread < n_items) {
@@ -178,12 +185,12 @@ __device__ __forceinline__ void along_items(Along& along, i64 n_items) {
             shared.messages[thread] = along.message(item);
             shared.begins[thread] = along.position(item);
             length = static_cast<i32>(item.end - item.begin);
-            if (shared.begins[thread] < 0) along.rented += static_cast<u64>(length);
+            if (shared.begins[thread] < 0) atomicAdd(&shared.newly_rented, static_cast<u64>(length));
         }
         shared.ends[thread] = block_inclusive_sum(length, shared.warp_totals);
         __syncthreads();
         const i32 n_edges = shared.ends[BLOCK_SIZE - 1];
-        along.pushed += static_cast<u64>(n_edges);
+        if (thread == 0) shared.newly_pushed += static_cast<u64>(n_edges);
         for (i32 i = thread; i < n_edges; i += BLOCK_SIZE) {
             const i64 owner = lower_bound(shared.ends, size, i + 1);
             along.over(shared.messages[owner], shared.begins[owner],
@@ -201,12 +208,15 @@ __device__ __forceinline__ void along_chunks(Along& along, i64 n_chunks) {
         const i64 which = static_cast<i64>(chunk >> ITEM_BITS);
         const i64 number = static_cast<i64>(chunk & ((1ull << ITEM_BITS) - 1));
         const Item item = item_of(given, along.shared.first_items, number);
-        if (which == 0 && threadIdx.x == 0) along.take(item);
         const value_t message = along.message(item);
         const i64 begin = along.position(item);
         const i64 end = min((which + 1) * CHUNK, item.end - item.begin);
-        along.pushed += static_cast<u64>(end - which * CHUNK);
-        if (begin < 0 && threadIdx.x == 0) along.rented += static_cast<u64>(end - which * CHUNK);
+        if (threadIdx.x == 0) {
+            if (which == 0) along.take(item);
+            const u64 n_edges = static_cast<u64>(end - which * CHUNK);
+            along.shared.newly_pushed += n_edges;
+            if (begin < 0) atomicAdd(&along.shared.newly_rented, n_edges);
+        }
         for (i64 offset = which * CHUNK + threadIdx.x; offset < end; offset += BLOCK_SIZE) {
             along.over(message, begin, offset);
         }

@@ -1,6 +1,8 @@
-// Where the time of a launch over blocks goes: cycles of each phase, summed over the thread blocks.
+// Where the time of a launch over blocks goes: cycles of each phase, summed over the thread blocks, and the
+// most edges that a thread block has followed in one round.
 //
-// With CLOCKS=1, the sum of phase p is in column CLOCKED of the counts of block p, if there are so many blocks.
+// With CLOCKS=1, the sum of phase p is in column CLOCKED of the counts of block p, and the most edges are in
+// that of block N_PHASES; what has no such block is left out.
 #pragma once
 #include "gas_blocks.cuh"
 
@@ -22,6 +24,13 @@ struct PhaseClock {
         const i64 now = clock64();
         spent[phase] += now - last;
         last = now;
+#endif
+    }
+
+    __device__ __forceinline__ void followed([[maybe_unused]] const BlocksArguments& given,
+                                             [[maybe_unused]] u64 n_edges) const {
+#if CLOCKS
+        if (N_PHASES < given.n_blocks) atomicMax(&counts_of(given, N_PHASES)[CLOCKED], n_edges);
 #endif
     }
 

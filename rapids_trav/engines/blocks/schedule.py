@@ -48,6 +48,8 @@ class BlockSchedule:
     counts : int64 array, (k, N_COUNTS)
     least : array of the program's dtype, (k,)
         The first in order of the waiting values of each block.
+    may_load : bool
+        Whether another block could have been loaded when loads last began.
     """
 
     def __init__(
@@ -64,6 +66,7 @@ class BlockSchedule:
         self._loader, self._timeline, self._on_page = loader, timeline, on_page
         self._n_rows = np.maximum(cut.ends - cut.firsts, 1)
         self.residency = Residency(cut.n_blocks, cut.n_places)
+        self.may_load = True
         self.reset()
 
     def reset(self) -> None:
@@ -100,18 +103,21 @@ class BlockSchedule:
     def begin_loads(self) -> list[int]:
         """Start to load blocks, first the one whose waiting value comes first in order; return them."""
         most = self._loader.most - self._loader.n_coming
+        self.may_load = most > 0
+        begun: list[int] = []
         if most <= 0:
-            return []
-        begun = []
+            return begun
         for block in self._in_order(np.flatnonzero(self._absent() & ~self._affordable()))[:most]:
             place = self.residency.room(lambda block: self.counts[block, LISTED] == 0)
             if place is None:
+                self.may_load = False
                 break
             self.counts[block, SPENT] = 0
             self.residency.begin(block)
             self._loader.begin(block, place)
             begun.append(block)
         if begun:
+            self.may_load = self.may_load and len(begun) < most
             self._show_residents()
         return begun
 

@@ -198,7 +198,7 @@ class BlocksExecutor:
         place = schedule.residency.place
         begin = self._timeline.now() if self._timeline else 0.0
         listed_before = schedule.counts[:, LISTED] > 0
-        self.state.launch(place, most)
+        self.state.launch(place, most, schedule.may_load)
         self._loader.start()
         done = self.state.wait()
         self._read()

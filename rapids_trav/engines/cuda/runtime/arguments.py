@@ -324,6 +324,7 @@ BlocksArguments = struct(
     n_vertices=I64,
     place_words=I64,
     most_rounds=I64,
+    most_waiting=I64,
     most_edges=I64,
     unordered_edges=I64,
     n_blocks=I32,

@@ -70,8 +70,9 @@ PROGRAM_TUNABLES: dict[str, dict[str, int]] = {
         "MOST_BLOCKS": MOST_BLOCKS,
         "PRICE": 32,
         "FRAMED": 0,
-        "ROUND_EDGES": 32768,
+        "ROUND_EDGES": 8192,
         "FEW": 512,
+        "CLOCKS": 0,
     },
     "gas_lent.cu": {"MOST_BLOCKS": MOST_BLOCKS},
 }
