@@ -13,32 +13,32 @@
 [[maybe_unused]] constexpr i32 ABSENT = -1;  // in `places`; COMING is -2
 
 // Columns of `counts`, as in rapids_trav/engines/blocks/schedule.py.
-enum BlockCount { WAITING, WAITING_EDGES, LISTED, ACTIVATED, SPENT, N_COUNTS = 8 };
+enum BlockCount { WAITING, WAITING_EDGES, LISTED, ACTIVATED, SPENT, CLOCKED, N_COUNTS = 8 };
 
-// Lengths of a queue: of its list of short items, and of its list of chunks; and the number of items that the
-// round which filled it has left put off.
+// What a round leaves: the lengths of the next queue's lists of short items and of chunks, the number of
+// items that are still put off, the edges pushed along, those of them that were read in host memory, and the
+// thread blocks in which an item began to wait for a block that is neither on the device nor coming.
 struct Sizes {
     u64 items;
     u64 chunks;
     u64 left;
+    u64 pushed;
+    u64 rented;
+    u64 waits;
 };
 
 // Shared by the launches of a run; zero before the first.
 struct BlocksControl {
     u32 barrier;
     u32 epoch;
-    Sizes now;       // of the queue that the next launch starts with
+    Sizes now;       // of the queue that the next launch starts with; edges are those of all launches
     u64 rounds;      // of the last launch
-    u64 pushed;      // edges, of all launches
-    u64 rented;      // of them, read in host memory
     double step;     // of the threshold
-    u64 moved_at;    // `pushed` when the threshold last moved
+    u64 moved_at;    // edges pushed along when the threshold last moved
     u64 in_order;    // whether values are taken in order
-    u32 verdict[2];  // alternate; flags of enum Verdict
+    u32 arrived[2];  // alternate: whether the copies have arrived that end the launch
     Sizes sizes[3];  // rotate: one is read, one is written and one is cleared
 };
-
-enum Verdict { STOPS = 1, IN_ORDER = 2 };
 
 // Places in `least` after those of the blocks: the first value in order of the items that are put off, the
 // threshold, and three that rotate.
@@ -73,12 +73,13 @@ struct BlocksArguments {
     i64 n_vertices;
     i64 place_words;  // for the words of each block
     i64 most_rounds;
+    i64 most_waiting;     // rounds from the first on that lets an item wait for a block that is not coming
     i64 most_edges;       // pushed along since the start of the run
     i64 unordered_edges;  // likewise
     i32 n_blocks;
     i32 n_entered;
     i32 shift;
-    u32 landed_before;
+    u32 enough_landed;  // the launch ends when so many copies have arrived
 };
 
 struct Item {
@@ -119,7 +120,7 @@ __device__ __forceinline__ u64* counts_of(const BlocksArguments& given, i64 bloc
     return given.counts + block * N_COUNTS;
 }
 
-// What a thread block has let wait, by block of edges; in shared memory, as many items wait for few blocks.
+// What waits, by block of edges, as far as a thread block has counted it; in shared memory.
 struct Waiting {
     u32 items[MOST_BLOCKS];
     u64 edges[MOST_BLOCKS];
@@ -131,49 +132,85 @@ struct Waiting {
         least[block] = identity();
     }
 
-    // Lets an item wait for its block.
-    __device__ __forceinline__ void add(const BlocksArguments& given, const Item& item, value_t value) {
-        if (set(given.waiting, item.number)) {
-            atomicAdd(&items[item.block], 1u);
-            atomicAdd(&edges[item.block], static_cast<u64>(item.end - item.begin));
-        }
-        if (better(value, least[item.block])) atomic_reduce(&least[item.block], value);
+    __device__ __forceinline__ void add(i64 block, i32 n_items, i64 n_edges, value_t first) {
+        atomicAdd(&items[block], static_cast<u32>(n_items));
+        atomicAdd(&edges[block], static_cast<u64>(n_edges));
+        if (better(first, least[block])) atomic_reduce(&least[block], first);
     }
 
     __device__ __forceinline__ void report(const BlocksArguments& given, i32 block) const {
-        if (least[block] != identity()) atomic_reduce(&given.least[block], least[block]);
         if (items[block] == 0) return;
         u64* const counts = counts_of(given, block);
         atomicAdd(&counts[WAITING], static_cast<u64>(items[block]));
         atomicAdd(&counts[WAITING_EDGES], edges[block]);
         atomicAdd(&counts[ACTIVATED], static_cast<u64>(items[block]));
+        atomic_reduce(&given.least[block], least[block]);
     }
 };
 
-// Clears and reports what has waited, by all threads of a block.
-__device__ __forceinline__ void clear_waiting(const BlocksArguments& given, Waiting& waiting) {
-    for (i32 i = static_cast<i32>(threadIdx.x); i < given.n_blocks; i += static_cast<i32>(blockDim.x)) {
-        waiting.clear(i);
-    }
-    __syncthreads();
-}
-
-__device__ __forceinline__ void report_waiting(const BlocksArguments& given, const Waiting& waiting) {
-    __syncthreads();
-    for (i32 i = static_cast<i32>(threadIdx.x); i < given.n_blocks; i += static_cast<i32>(blockDim.x)) {
-        waiting.report(given, i);
-    }
+// Prepares a block's counts for counting all that waits anew; items that wait already do not become active.
+__device__ __forceinline__ void forget_waiting(const BlocksArguments& given, i32 block) {
+    u64* const counts = counts_of(given, block);
+    counts[ACTIVATED] -= counts[WAITING];
+    counts[WAITING] = counts[WAITING_EDGES] = 0;
+    given.least[block] = identity();
 }
 
 // Lets all items of a vertex wait.
-__device__ __forceinline__ void let_wait(const BlocksArguments& given, Waiting& waiting, i64 v,
-                                         value_t value) {
+__device__ __forceinline__ void let_wait(const BlocksArguments& given, i64 v) {
     const i64 begin = given.row_offsets[v];
     const i64 end = given.row_offsets[v + 1];
     if (begin == end) return;
     for (i64 block = begin >> given.shift; block <= (end - 1) >> given.shift; ++block) {
-        waiting.add(given, item_at(given, v, block), value);
+        set(given.waiting, v + block);
     }
+}
+
+// Calls visit(word, found) for each word that is not 0; the grid's warps call it, and share the words such
+// that a run of them is spread over several warps.
+template <class Visit>
+__device__ __forceinline__ void each_word(const u32* bits, i64 n_words, Visit visit) {
+    const i64 n_warps = global_threads() / WARP;
+    const i64 tile = min(static_cast<i64>(WARP), max(4ll, n_words / (4 * n_warps)));
+    for (i64 first = global_thread() / WARP * tile; first < n_words; first += n_warps * tile) {
+        const bool inside = lane_id() < tile && first + lane_id() < n_words;
+        const u32 own = inside ? __ldcg(&bits[first + lane_id()]) : 0;
+        for (u32 busy = __ballot_sync(FULL_WARP, own != 0); busy != 0; busy &= busy - 1) {
+            const i32 owner = __ffs(static_cast<i32>(busy)) - 1;
+            visit(first + owner, __shfl_sync(FULL_WARP, own, owner));
+        }
+    }
+}
+
+__device__ __forceinline__ i64 words_of(const BlocksArguments& given) {
+    return (given.first_items[given.n_blocks] + WARP - 1) / WARP;
+}
+
+// Counts all items that wait, by block; the grid's warps call it.
+__device__ __forceinline__ void count_all_waiting(const BlocksArguments& given, const i64* first_items,
+                                                  Waiting& waiting) {
+    each_word(given.waiting, words_of(given), [&](i64 word, u32 found) {
+        const bool waits = found >> lane_id() & 1;
+        i64 block = 0;
+        i64 n_edges = 0;
+        value_t first = identity();
+        if (waits) {
+            const Item item = item_of(given, first_items, word * WARP + lane_id());
+            block = item.block;
+            n_edges = item.end - item.begin;
+            first = __ldcg(&given.values[item.vertex]);
+        }
+        // The items of most words are in one block.
+        const i64 common = __shfl_sync(FULL_WARP, block, __ffs(static_cast<i32>(found)) - 1);
+        if (!__all_sync(FULL_WARP, !waits || block == common)) {
+            if (waits) waiting.add(block, 1, n_edges, first);
+            __syncwarp();
+            return;
+        }
+        for (i32 step = WARP / 2; step > 0; step /= 2) n_edges += __shfl_xor_sync(FULL_WARP, n_edges, step);
+        first = group_reduce(first, WARP);
+        if (lane_id() == 0) waiting.add(common, __popc(found), n_edges, first);
+    });
 }
 
 // Returns the waiting items of a word of bits, of those from `first` up to `after`.

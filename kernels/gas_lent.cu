@@ -3,6 +3,7 @@
 // 1. lend_items moves items that wait for a block to a list of vertices and messages.
 // 2. The CPU follows their edges, and offers each vertex the best value that arrived, if it is news.
 // 3. take_offers improves the values; all items of a vertex that becomes active then wait for their blocks.
+//    recount_waiting in gas_blocks.cu counts them.
 //
 // Invariants.  Both run between the launches of gas_blocks.cu.  An item that is lent does not wait any more,
 // and enters again if its vertex improves.  Offers are minima or maxima, which may be taken late or twice.
@@ -46,14 +47,11 @@ extern "C" __global__ void lend_items(const LentArguments given) {
 }
 
 extern "C" __global__ void take_offers(const LentArguments given) {
-    __shared__ Waiting waiting;
-    clear_waiting(given, waiting);
     for (i64 i = global_thread(); i < given.most; i += global_threads()) {
         const i64 v = given.vertices[i];
         const value_t value = given.messages[i];
         if (!better(value, given.values[v])) continue;
         const value_t before = atomic_reduce(&given.values[v], value);
-        if (better(value, before) && is_active(before, value)) let_wait(given, waiting, v, value);
+        if (better(value, before) && is_active(before, value)) let_wait(given, v);
     }
-    report_waiting(given, waiting);
 }

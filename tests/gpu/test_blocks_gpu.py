@@ -24,6 +24,8 @@ from .small_graphs import Graph, grid
 
 pytestmark = pytest.mark.gpu
 
+PHASES, CLOCKED = 6, 5  # the block and the column with the most edges of a thread block in a round
+
 WIDEST = Program("widest", "float64", "max", gather=lambda message, weight: min(message, weight))
 PROGRAMS = {
     "bfs": (shipped.breadth_first(), None, 0, [0]),
@@ -265,7 +267,8 @@ def test_a_block_with_items_in_the_queue_keeps_its_place(engine, monkeypatch, or
 
 def test_values_are_taken_in_order(engine, monkeypatch):
     """With weights of very different sizes, an edge is followed a few times; without an order, about 70."""
-    monkeypatch.setitem(PROGRAM_TUNABLES["gas_blocks.cu"], "LITTLE", 256)  # for a small graph
+    for tunable in ("ROUND_EDGES", "FEW"):  # for a small graph
+        monkeypatch.setitem(PROGRAM_TUNABLES["gas_blocks.cu"], tunable, 32)
     program = Program("in order", "float64", "min", gather=lambda message, weight: weight + message)
     graph = grid(150)
     view = gather_view(graph, engine, "float64")
@@ -274,6 +277,70 @@ def test_values_are_taken_in_order(engine, monkeypatch):
     start = start_of(program, graph.n, 0, [0], engine.xp)
     run = over_blocks(engine, view, program, start, 12, 40)
     assert sum(one.edges for one in run.trace) <= 15 * view.out.n_edges
+
+
+def test_a_launch_ends_soon_when_a_block_is_needed(engine, monkeypatch):
+    """Near the border of two blocks, a path is not followed to the end of one before the other is loaded."""
+    from rapids_trav.engines.cuda.blocks.loader import CopyingLoader
+    from rapids_trav.engines.cuda.blocks.state import MOST_WAITING, BlocksState
+
+    rounds, loads = [], []
+    wait, begin = BlocksState.wait, CopyingLoader.begin
+
+    def waited(self):
+        done = wait(self)
+        rounds.append(done.rounds)
+        return done
+
+    def begun(self, block, place):
+        loads.append(sum(rounds))
+        begin(self, block, place)
+
+    monkeypatch.setattr(BlocksState, "wait", waited)
+    monkeypatch.setattr(CopyingLoader, "begin", begun)
+    n, program = 512, shipped.breadth_first()
+    view = gather_view(Graph(n, np.arange(n - 1), np.arange(1, n), True), engine)
+    start = start_of(program, n, 0, [n // 2 + 10], engine.xp)
+    over_blocks(engine, view, program, start, 9, 2)
+    assert len(loads) == 2 and loads[1] <= MOST_WAITING + 30 < n // 4
+
+
+def test_thread_blocks_share_a_short_list_of_long_rows(engine, monkeypatch):
+    """No thread block follows much more of a round's edges than its share."""
+    from rapids_trav.engines.cuda.blocks.executor import BlocksExecutor
+    from rapids_trav.engines.cuda.blocks.parts import plain_parts
+
+    monkeypatch.setitem(PROGRAM_TUNABLES["gas_blocks.cu"], "CLOCKS", 1)
+    u, v = np.divmod(np.arange(1000 * 200), 200)
+    graph = Graph(1000, u, (u + v + 1) % 1000, True)  # in one direction, each row has 200 edges
+    program = shipped.connected_components()
+    view = gather_view(graph, engine)
+    start = start_of(program, graph.n, None, None, engine.xp)
+    options, cuts = RunOptions(asynchronous=True), cut(view.out.row_offsets.get(), 14, 1000)
+    away = outside(engine, view, True)
+    with BlocksExecutor(away, program, start, options, cuts, plain_parts(away, cuts)) as work:
+        work.step("auto")
+        work.restart(start)  # all blocks are on the device now, so the next round takes all rows
+        work.step("auto")
+        counts, _ = work.state.read()
+        n_edges = view.out.n_edges
+        assert 0 < counts[PHASES, CLOCKED] < 2 * n_edges / work.state.n_thread_blocks
+
+
+@pytest.mark.parametrize(("under_way", "enough"), [(0, 1), (1, 1), (2, 1), (4, 2)])
+def test_a_launch_goes_on_until_half_of_the_copies_have_arrived(engine, under_way, enough):
+    from rapids_trav.engines.cuda.blocks.loader import CopyingLoader
+    from rapids_trav.engines.cuda.blocks.parts import plain_parts
+
+    view = outside(engine, gather_view(CASES["rmat"], engine), True)
+    loader = CopyingLoader(plain_parts(view, cut(view.out.row_offsets.get(), 9, 8)), 8, None)
+    for block in range(under_way):
+        loader.begin(block, block)
+    assert loader.enough_landed == enough
+    if under_way:
+        loader.landed(wait=True)
+        assert loader.enough_landed == 1 + max((under_way - 1) // 2, 1)
+    loader.close()
 
 
 def test_values_are_taken_in_any_order_where_that_is_cheap(engine, monkeypatch):
@@ -289,5 +356,5 @@ def test_values_are_taken_in_any_order_where_that_is_cheap(engine, monkeypatch):
 
     without = rounds()
     monkeypatch.setattr(state, "UNORDERED", 0)
-    monkeypatch.setitem(PROGRAM_TUNABLES["gas_blocks.cu"], "LITTLE", 1)
+    monkeypatch.setitem(PROGRAM_TUNABLES["gas_blocks.cu"], "ROUND_EDGES", 1)
     assert without < rounds()

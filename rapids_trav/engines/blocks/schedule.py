@@ -48,6 +48,8 @@ class BlockSchedule:
     counts : int64 array, (k, N_COUNTS)
     least : array of the program's dtype, (k,)
         The first in order of the waiting values of each block.
+    may_load : bool
+        Whether another block could have been loaded when loads last began.
     """
 
     def __init__(
@@ -64,6 +66,7 @@ class BlockSchedule:
         self._loader, self._timeline, self._on_page = loader, timeline, on_page
         self._n_rows = np.maximum(cut.ends - cut.firsts, 1)
         self.residency = Residency(cut.n_blocks, cut.n_places)
+        self.may_load = True
         self.reset()
 
     def reset(self) -> None:
@@ -99,25 +102,31 @@ class BlockSchedule:
 
     def begin_loads(self) -> list[int]:
         """Start to load blocks, first the one whose waiting value comes first in order; return them."""
-        begun = []
-        while self._loader.n_coming < self._loader.most and (block := self._begin_load()) is not None:
+        most = self._loader.most - self._loader.n_coming
+        self.may_load = most > 0
+        begun: list[int] = []
+        if most <= 0:
+            return begun
+        for block in self._in_order(np.flatnonzero(self._absent() & ~self._affordable()))[:most]:
+            place = self.residency.room(lambda block: self.counts[block, LISTED] == 0)
+            if place is None:
+                self.may_load = False
+                break
+            self.counts[block, SPENT] = 0
+            self.residency.begin(block)
+            self._loader.begin(block, place)
             begun.append(block)
+        if begun:
+            self.may_load = self.may_load and len(begun) < most
+            self._show_residents()
         return begun
 
-    def _begin_load(self) -> int | None:
-        wanted = np.flatnonzero(self._absent() & ~self._affordable())
-        if len(wanted) == 0:
-            return None
-        place = self.residency.room(lambda block: self.counts[block, LISTED] == 0)
-        if place is None:
-            return None
-        least = self.least[wanted]
-        block = int(wanted[np.flatnonzero(least == self.first.reduce(least))[0]])
-        self.counts[block, SPENT] = 0
-        self.residency.begin(block)
-        self._show_residents()
-        self._loader.begin(block, place)
-        return block
+    def _in_order(self, blocks: Array) -> list[int]:
+        """Return blocks in the order of their first waiting values; equal ones stay in order."""
+        least = self.least[blocks]
+        if self.first is np.minimum:
+            return blocks[np.argsort(least, kind="stable")].tolist()
+        return blocks[::-1][np.argsort(least[::-1], kind="stable")][::-1].tolist()
 
     def rented(self) -> list[int]:
         """Return absent blocks whose waiting items are to be read in place now, and charge their cost."""

@@ -36,7 +36,10 @@ def test_parts_as_they_are():
     last = cuts.n_blocks - 1
     for part, array in ((columns, COLUMNS), (weights, WEIGHTS)):
         assert np.array_equal(np.concatenate([part.of(block) for block in range(cuts.n_blocks)]), array)
-        assert part.address(1) - part.address(0) == part.nbytes(0) == 4 << 11
+        addresses = part.addresses()
+        assert addresses[0] == array.ctypes.data and len(addresses) == cuts.n_blocks + 1
+        assert addresses[1] - addresses[0] == part.nbytes(0) == 4 << 11
+        assert addresses[last + 1] - addresses[last] == part.nbytes(last)
         assert part.nbytes(last) == 4 * (len(COLUMNS) - (last << 11))
     assert [part.name for part in plain_parts(view_of(), cuts)] == ["columns"]
 

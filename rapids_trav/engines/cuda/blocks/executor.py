@@ -7,8 +7,8 @@ GPU-accelerated large-scale graph processing", ACM TACO 18(4), 2021 (SYSTEMS L4 
 2. A launch iterates over all blocks on the device until they are quiet (`kernels/gas_blocks.cu`); it reads
    rows of other blocks in host memory as long as that is cheaper than a copy.
 3. Meanwhile a stream copies blocks, first the one whose waiting value comes first in order
-   (`engines.blocks.schedule`).  When one has arrived, the launch ends, and the next begins with what waits
-   for it.
+   (`engines.blocks.schedule`).  When half of those under way have arrived, the launch ends, and the next
+   begins with what waits for them.
 
 4. With `processor="hybrid"`, the CPU meanwhile follows waiting rows of blocks for which the link has no time,
    and offers their neighbours what arrived (`engines.cpu.programs.blocks.lending`).
@@ -198,7 +198,7 @@ class BlocksExecutor:
         place = schedule.residency.place
         begin = self._timeline.now() if self._timeline else 0.0
         listed_before = schedule.counts[:, LISTED] > 0
-        self.state.launch(place, most)
+        self.state.launch(place, most, schedule.may_load)
         self._loader.start()
         done = self.state.wait()
         self._read()

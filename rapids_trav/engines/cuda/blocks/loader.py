@@ -1,7 +1,8 @@
 """Copies of blocks to the GPU, on a stream of their own, while its kernels work on other blocks.
 
 After a block's edges, the stream also copies the number of blocks so far.  A running kernel reads this number
-and ends, so that the host can give the block its place.
+and ends when half of the blocks under way have arrived, so that the host can give them their places while the
+link brings the others.
 """
 
 from __future__ import annotations
@@ -66,14 +67,18 @@ class CopyingLoader:
             part.name: cupy.empty(n_places * part.size, part.source.dtype) for part in parts
         }
         self.place_words = sum(part.size for part in parts if part.name == "words")
-        # Addresses, since a view of an array takes the host as long as the copy.
+        # Addresses and sizes, since a view of an array takes the host as long as the copy.
         self._targets = [array.data.ptr for array in self.held.values()]
+        self._sources = [part.addresses() for part in parts]
+        self._sizes = [np.diff(addresses).tolist() for addresses in self._sources]
+        self._n_bytes = np.sum(self._sizes, axis=0).tolist()
         self._stream = cupy.cuda.Stream(non_blocking=True)
         self._copied = [cupy.cuda.Event(disable_timing=True) for _ in range(self.most)]
         self.n_landed = 0
         self.landed_word = cupy.zeros(1, np.uint32)
         self._n_begun = 0
         self._numbers = cupyx.empty_pinned(self.most, np.uint32)
+        self._numbers_at = self._numbers.ctypes.data
         self._waiting: deque[_Load] = deque()  # for `start`
         self._coming: deque[_Load] = deque()
         self._pool: ThreadPoolExecutor | None = None
@@ -91,12 +96,16 @@ class CopyingLoader:
     def n_coming(self) -> int:
         return len(self._waiting) + len(self._coming)
 
+    @property
+    def enough_landed(self) -> int:
+        """Return the number of blocks copied with which a kernel is to end."""
+        return self.n_landed + max(self.n_coming // 2, 1)
+
     def begin(self, block: int, place: int) -> None:
         """Ask for a block; from the next launch on nothing reads its place."""
-        n_bytes = sum(part.nbytes(block) for part in self._parts)
         begin = self._timeline.now() if self._timeline else 0.0
         self._n_begun += 1
-        self._waiting.append(_Load(Landed(block, place, n_bytes), self._n_begun, begin, None))
+        self._waiting.append(_Load(Landed(block, place, self._n_bytes[block]), self._n_begun, begin, None))
 
     def start(self) -> None:
         """Start to copy the blocks asked for; what reads their places must have ended."""
@@ -144,10 +153,10 @@ class CopyingLoader:
         """Copy the edges of a block, and then its number."""
         (block, place, _), turn = load.landed, load.number % self.most
         for i, part in enumerate(self._parts):
-            source = self._buffers[turn][i].ctypes.data if self._buffers else part.address(block)
+            source = self._buffers[turn][i].ctypes.data if self._buffers else self._sources[i][block]
             target = self._targets[i] + place * part.place_bytes
-            bytes_to_device(target, source, part.nbytes(block), self._stream)
+            bytes_to_device(target, source, self._sizes[i][block], self._stream)
         self._numbers[turn] = load.number
-        number = self._numbers.ctypes.data + turn * self._numbers.itemsize
+        number = self._numbers_at + turn * self._numbers.itemsize
         bytes_to_device(self.landed_word.data.ptr, number, self._numbers.itemsize, self._stream)
         self._copied[turn].record(self._stream)

@@ -42,9 +42,9 @@ class Part:
     def place_bytes(self) -> int:
         return self.size * self.source.itemsize
 
-    def address(self, block: int) -> int:
-        """Return the address of a block's entries."""
-        return self.source.ctypes.data + int(self.bounds[block]) * self.source.itemsize
+    def addresses(self) -> list[int]:
+        """Return the address of each block's entries, and that after the last."""
+        return (self.source.ctypes.data + self.bounds * self.source.itemsize).tolist()
 
     def nbytes(self, block: int) -> int:
         """Return the bytes of a block's entries."""

@@ -19,7 +19,7 @@ from rapids_trav.engines.cuda.programs.link import load_program
 from rapids_trav.engines.cuda.programs.tally import Tally
 from rapids_trav.engines.cuda.runtime.arguments import ArgumentStruct, BlocksArguments
 from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES, multiprocessors
-from rapids_trav.engines.cuda.stream.buffers import to_device
+from rapids_trav.engines.cuda.stream.buffers import bytes_to_device, to_host
 from rapids_trav.engines.runs import GatherView
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.digest import ProgramKey
@@ -28,11 +28,15 @@ from rapids_trav.programs.run_state import RunState
 FILE = "gas_blocks.cu"
 TUNED = PROGRAM_TUNABLES[FILE]
 WORD = 32
-CONTROL_WORDS = 20  # the size of the kernels' `BlocksControl`, in words of 64 bits
-ITEMS, CHUNKS, ROUNDS, PUSHED, RENTED = 1, 2, 4, 5, 6  # words of it
+CONTROL_WORDS = 30  # the size of the kernels' `BlocksControl`, in words of 64 bits
+ITEMS, CHUNKS, PUSHED, RENTED, ROUNDS = 1, 2, 4, 5, 7  # words of it
 PUT_OFF, OF_ALL_BLOCKS = 0, 5  # the first of the values after those of the blocks, and their number
 UNORDERED = 4  # values are taken in order from this many pushes along each edge on
 MOST_ROUNDS = 1 << 12  # of a launch, during which the process cannot be interrupted
+# Rounds of a launch that go on while an item waits for a block that could be loaded: about 0.3 ms, which the
+# host also takes between two launches.  By simulation of a lattice of a million vertices, 32 and 8 take 2,300
+# and 2,200 rounds, and launches that end when they are quiet 7,300; with all blocks there 2,100 are needed.
+MOST_WAITING = 32
 
 
 class Launched(NamedTuple):
@@ -64,6 +68,8 @@ class BlocksState:
     is_quiet : bool
         Whether there is nothing that a launch would take.
     tally : Tally
+    n_thread_blocks : int
+        Of a launch.
     arguments : BlocksArguments
     reached : pair of device arrays, or None
         The columns and weights of all edges, as kernels read them in host memory; None if they cannot.
@@ -74,7 +80,8 @@ class BlocksState:
     ) -> None:
         self.view, self._cut, self._loader = view, cut, loader
         self.reached = _reached(view)
-        n_items, vertex = view.n_vertices + cut.n_blocks, view.out.column_indices.dtype
+        self._n_items = n_items = view.n_vertices + cut.n_blocks
+        vertex = view.out.column_indices.dtype
         self._dtype, self._identity = np.dtype(program.dtype), program.identity
         self.values = cupy.array(start.values, self._dtype)
         self.active = cupy.array(start.active, np.bool_)
@@ -82,6 +89,7 @@ class BlocksState:
         # The host's decisions: the place of each block, and the blocks to enter; one copy before each launch.
         self._decided = cupy.empty(2 * cut.n_blocks, np.int32)
         self._deciding = cupyx.empty_pinned(2 * cut.n_blocks, np.int32)
+        self._deciding_at = self._deciding.ctypes.data
         self.entered: list[int] = []
         # One allocation, which the host reads at once after each launch.
         words = CONTROL_WORDS + cut.n_blocks * N_COUNTS
@@ -103,7 +111,7 @@ class BlocksState:
             8 * view.out.row_offsets.dtype.itemsize,
             FRAMED=int("words" in loader.held),
         )
-        self._grid = (TUNED["RESIDENT_BLOCKS"] * multiprocessors(cupy.cuda.runtime.getDevice()),)
+        self.n_thread_blocks = TUNED["RESIDENT_BLOCKS"] * multiprocessors(cupy.cuda.runtime.getDevice())
         self.arguments = self._prepared(n_items, vertex)
 
     def _prepared(self, n_items: int, vertex: np.dtype) -> ArgumentStruct:
@@ -144,12 +152,13 @@ class BlocksState:
             n_vertices=view.n_vertices,
             place_words=loader.place_words,
             most_rounds=MOST_ROUNDS,
+            most_waiting=MOST_ROUNDS,
             most_edges=0,
             unordered_edges=UNORDERED * view.out.n_edges,
             n_blocks=cut.n_blocks,
             n_entered=0,
             shift=cut.shift,
-            landed_before=0,
+            enough_landed=0,
         )
 
     def _parts(self, report: Array) -> tuple[Array, Array, Array]:
@@ -174,6 +183,7 @@ class BlocksState:
         self._activated[:] = 0
         self.entered.clear()
         self._kernels.launch("mark_active", self.view.n_vertices, self.arguments)
+        self._count_waiting()
         self._fetch_report()
         self.collect()
 
@@ -193,30 +203,41 @@ class BlocksState:
     def take(self, lists: LentLists, offers: Lent) -> None:
         """Improve values by offers; all items of vertices that become active wait."""
         lists.take(offers)
+        self._kernels.launch("forget_counts", self._cut.n_blocks, self.arguments)
+        self._count_waiting()
         self._fetch_report()
 
-    def launch(self, places: Array, most: int) -> None:
+    def _count_waiting(self) -> None:
+        self._kernels.launch("recount_waiting", self._n_items, self.arguments)
+
+    def launch(self, places: Array, most: int, may_load: bool) -> None:
         """Start to iterate over the queue and the blocks entered.
 
         Parameters
         ----------
         places : int64 NumPy array, (k,)
         most : int
-            The launch ends after a round in which it has pushed along this many edges, or when another block
-            has been copied.
+            The launch ends after a round in which it has pushed along this many edges, or when as many blocks
+            have been copied as the loader finds enough.
+        may_load : bool
+            Whether the next block for which items wait can be loaded at once.  If so, the launch ends soon
+            after there is one.
         """
         n_blocks, n_entered = self._cut.n_blocks, len(self.entered)
         self._deciding[:n_blocks] = places
         self._deciding[n_blocks : n_blocks + n_entered] = self.entered
         self.entered.clear()
-        n_sent = n_blocks + n_entered
-        to_device(self._decided[:n_sent], self._deciding[:n_sent], cupy.cuda.get_current_stream())
+        n_bytes = (n_blocks + n_entered) * self._deciding.itemsize
+        bytes_to_device(self._decided.data.ptr, self._deciding_at, n_bytes, cupy.cuda.get_current_stream())
         self.arguments.update(
-            n_entered=n_entered, landed_before=self._loader.n_landed, most_edges=self._pushed + most
+            n_entered=n_entered,
+            enough_landed=self._loader.enough_landed,
+            most_edges=self._pushed + most,
+            most_waiting=MOST_WAITING if may_load else MOST_ROUNDS,
         )
         self._kernels.launch_grid(
             "converge",
-            self._grid,
+            (self.n_thread_blocks,),
             self.arguments,
             block=TUNED["BLOCK_SIZE"],
             enable_cooperative_groups=True,
@@ -245,7 +266,9 @@ class BlocksState:
 
     def _fetch_report(self) -> None:
         """Wait for the device, and take over its counts."""
-        self._report.get(out=self._report_on_host)
+        stream = cupy.cuda.get_current_stream()
+        to_host(self._report_on_host, self._report, stream)
+        stream.synchronize()
         n_queued = int(self._control_seen[ITEMS : CHUNKS + 1].sum())
         put_off = self._least_seen[self._cut.n_blocks + PUT_OFF]
         self.is_quiet = n_queued == 0 and bool(put_off == self._identity) and not self.entered
@@ -253,7 +276,7 @@ class BlocksState:
     def collect(self) -> None:
         """Set the flags of the active vertices."""
         self.active.fill(False)
-        n_words = -(-(self.view.n_vertices + self._cut.n_blocks) // WORD)
+        n_words = -(-self._n_items // WORD)
         self._kernels.launch("collect_active", n_words, self.arguments)
         self.n_active = int(cupy.count_nonzero(self.active))
 

@@ -341,12 +341,13 @@ BlocksArguments = struct(
     n_vertices=I64,
     place_words=I64,
     most_rounds=I64,
+    most_waiting=I64,
     most_edges=I64,
     unordered_edges=I64,
     n_blocks=I32,
     n_entered=I32,
     shift=I32,
-    landed_before=U32,
+    enough_landed=U32,
 )
 
 # kernels/gas_lent.cu

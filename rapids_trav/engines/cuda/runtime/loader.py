@@ -68,11 +68,13 @@ PROGRAM_TUNABLES: dict[str, dict[str, int]] = {
     "gas_blocks.cu": {
         "BLOCK_SIZE": 512,
         "RESIDENT_BLOCKS": 2,
-        "CHUNK": 2048,
+        "CHUNK": 1024,
         "MOST_BLOCKS": MOST_BLOCKS,
         "PRICE": 32,
         "FRAMED": 0,
-        "LITTLE": 32768,
+        "ROUND_EDGES": 8192,
+        "FEW": 512,
+        "CLOCKS": 0,
     },
     "gas_lent.cu": {"MOST_BLOCKS": MOST_BLOCKS},
 }
