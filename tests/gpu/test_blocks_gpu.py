@@ -11,6 +11,7 @@ import pytest
 from rapids_trav import Program, generators
 from rapids_trav.engines.blocks.cut import cut
 from rapids_trav.engines.cpu import CpuEngine
+from rapids_trav.engines.cuda.programs import link
 from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES
 from rapids_trav.engines.runs import RunOptions
 from rapids_trav.errors import TravMemoryError
@@ -305,7 +306,15 @@ def test_a_launch_ends_soon_when_a_block_is_needed(engine, monkeypatch):
     assert len(loads) == 2 and loads[1] <= MOST_WAITING + 30 < n // 4
 
 
-def test_thread_blocks_share_a_short_list_of_long_rows(engine, monkeypatch):
+@pytest.fixture
+def fresh_kernels():
+    """Load kernels anew, as those that are loaded have other tunables."""
+    link._load.cache_clear()
+    yield
+    link._load.cache_clear()
+
+
+def test_thread_blocks_share_a_short_list_of_long_rows(engine, monkeypatch, fresh_kernels):
     """No thread block follows much more of a round's edges than its share."""
     from rapids_trav.engines.cuda.blocks.executor import BlocksExecutor
     from rapids_trav.engines.cuda.blocks.parts import plain_parts
