@@ -66,11 +66,13 @@ class Expected:
         return xp.where(least == beyond, NONE, least)
 
     def levels(self, found: Any) -> bool:
-        """Check the number of vertices at each distance."""
-        counts = np.bincount(self._distance[self._distance != NONE])
-        return _same(values(found, "distance"), np.arange(len(counts))) and _same(
-            values(found, "vertices"), counts
-        )
+        """Check the number of vertices at each distance, and of those that are not reached."""
+        reached = self._distance != NONE
+        counts = np.bincount(self._distance[reached])
+        distances, missed = np.arange(len(counts)), np.count_nonzero(~reached)
+        if missed:
+            distances, counts = np.append(distances, NONE), np.append(counts, missed)
+        return _same(values(found, "distance"), distances) and _same(values(found, "vertices"), counts)
 
     def paths(self, found: Any, targets: list[int]) -> bool:
         """Check that each path has the length of the distance, and that its steps are at theirs."""

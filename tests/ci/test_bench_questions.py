@@ -93,14 +93,27 @@ class Wrong:
         return self._graph.pagerank() * np.array([1, 1.01])
 
 
-@pytest.mark.parametrize("name", questions.QUESTIONS)
-def test_a_wrong_answer_is_told(name, monkeypatch):
+@pytest.fixture
+def apart():
+    """Edges of which two vertices are not reached from the roots, and these."""
     edges = graphs.load("rmat6", "pandas")
     apart = pd.DataFrame({"src": [100], "dst": [101]}, dtype="int32")
     edges = pd.concat([edges, apart], ignore_index=True)
+    reached = CpuLab().graph(edges).bfs(int(edges["src"].iloc[0]), reached_only=True)
+    return edges, reached["vertex"].tolist()[:3]
+
+
+@pytest.mark.parametrize("name", questions.QUESTIONS)
+def test_a_wrong_answer_is_told(name, apart, monkeypatch):
+    edges, roots = apart
     cpu = CpuLab()
-    graph = Wrong(cpu.graph(edges))
-    roots = cpu.graph(edges).bfs(int(edges["src"].iloc[0]), reached_only=True)["vertex"].tolist()[:3]
     monkeypatch.setattr(questions, "QUESTIONS", {name: questions.QUESTIONS[name]})
-    (row,) = questions.questions(cpu, graph, edges, roots)
+    (row,) = questions.questions(cpu, Wrong(cpu.graph(edges)), edges, roots)
     assert (row["checked"], row["wrong"]) == (2, 2) and row["note"].startswith(f"root {roots[0]}")
+
+
+def test_right_answers_about_a_part_of_the_graph_are_right(apart):
+    edges, roots = apart
+    cpu = CpuLab()
+    for row in questions.questions(cpu, cpu.graph(edges), edges, roots):
+        assert (row["checked"], row["wrong"]) == (2, 0), row
