@@ -231,7 +231,6 @@ struct Arguments {
     i32* distance;
     vertex_t* predecessor;
     u64* n_unreached;
-    u8* near;
     u32* visited;
     u32* bitmap_a;
     u32* bitmap_b;

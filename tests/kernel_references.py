@@ -30,7 +30,7 @@ def first_neighbors(offsets, columns):
 
 
 def word_rows(offsets):
-    """Return, for every 32 rows, where the first begins and the length of all, 0 if they differ (`build.cu`)."""
+    """Return, for every 32 rows, where they begin and the length of all, or 0 (`build.cu`)."""
     degrees = np.diff(offsets)
     degrees = np.append(degrees, np.zeros(-len(degrees) % 32, degrees.dtype)).reshape(-1, 32)
     equal = (degrees == degrees[:, :1]).all(axis=1)

@@ -43,7 +43,7 @@ def test_building(adjacency):
 
 
 def test_rows_of_one_length(engine):
-    """Of 100 rows of a ring and a last one that is shorter, three words have one length and the last has not."""
+    """Of a ring of 100 and an empty row, the first three words have rows of one length."""
     u = np.arange(100, dtype=np.int32)
     ends = [engine.xp.asarray(end) for end in (u, ((u + 1) % 100).astype(np.int32))]
     ring = engine.build_adjacency(lambda: iter([ends]), 101, symmetric=True)

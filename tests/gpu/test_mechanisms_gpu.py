@@ -1,5 +1,7 @@
 """Counters of the kernels show that each mechanism of the searches is active."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -36,6 +38,51 @@ def search(engine, view, sources=(0,), **options):
 def blocks(frontier):
     """Return the blocks of a kernel with one thread for each vertex of a queue, unless the GPU is full."""
     return -(-frontier // 256)
+
+
+# Rows and words of the fused search.
+
+
+def regular(n, steps):
+    """Vertex v is joined to v + 1, ..., v + steps, around a ring: all have 2 * steps neighbours."""
+    v = np.repeat(np.arange(n), steps)
+    return Graph(n, v, (v + np.tile(np.arange(1, steps + 1), n)) % n, True)
+
+
+def test_rows_of_one_length_need_no_offsets(make_engine):
+    """Where all rows have one length, offsets that make all but the last one empty change nothing."""
+    engine = make_engine()
+    graph = regular(4096, 40)
+    view = built(graph, engine)
+    assert (view.into.word_rows[:, 1] == 80).all()
+    wrong = view.into.row_offsets.copy()
+    wrong[:-1] = 0
+    view.into = replace(view.into, row_offsets=wrong)
+    sources = range(0, graph.n, 200)  # most vertices are pulled, half of them by a late neighbour
+    distance, found = search(engine, view, sources)
+    np.testing.assert_array_equal(distance, graph.distance(sources))
+    assert sum(row.edges for row in found.trace if row.direction == "pull") > graph.n
+
+
+@pytest.mark.parametrize("depth_limit", [None, 1, 2, 3])
+@pytest.mark.parametrize("predecessors", [True, False])
+def test_a_push_to_the_bitmap_is_settled_by_what_follows(make_engine, depth_limit, predecessors):
+    """From vertices of few neighbours, all hubs, the frontier swells in the second step or the third."""
+    engine = make_engine()
+    graph = by_degree(rmat(13, symmetric=True))
+    view = built(graph, engine)
+    options = BfsOptions(depth_limit=depth_limit, predecessors=predecessors)
+    linked = np.flatnonzero(np.diff(graph.rows()[0]))
+    for root in linked[-1:-200:-40]:
+        expected = graph.distance([root])
+        if depth_limit is not None:
+            expected[expected > depth_limit] = -1
+        found = engine.bfs(view, engine.xp.asarray([root]), options)
+        np.testing.assert_array_equal(found.distance.get(), expected)
+        if predecessors:
+            led = found.predecessor.get()
+            reached = expected > 0
+            assert (expected[led[reached]] == expected[reached] - 1).all() and (led[~reached] == -1).all()
 
 
 # P5, the private queue.
