@@ -119,11 +119,11 @@ class Workspace:
         takes the device.
         """
         how = (n_sources, options.predecessors, options.depth_limit, hub_degree, least_pull)
-        plain, last = options.targets is None and not options.trace, self._last
-        if plain and last is not None and last.is_of(view, how):
+        last = self._last
+        if not options.trace and last is not None and last.is_of(view, how):
             return last.fused
         fused = FusedSearch(view, n_sources, options, self, hub_degree=hub_degree, least_pull=least_pull)
-        if plain and fused.memory is self._memory and not getattr(view, "limited", False):
+        if not options.trace and fused.memory is self._memory and not getattr(view, "limited", False):
             fused.let_go()
             self._last = _Kept(ref(view.out), ref(view.into), how, fused)
         return fused
@@ -159,7 +159,7 @@ def bfs_fused(
     if view.n_vertices == 0:
         return replace(found, n_unreached=None)
     fused = workspace.search(view, len(sources), options, hub_degree=hub_degree, least_pull=least_pull)
-    fused.launch(sources.astype(view.out.column_indices.dtype, copy=False), found)
+    fused.launch(sources.astype(view.out.column_indices.dtype, copy=False), found, options.targets)
     return fused.traced(found)
 
 
@@ -174,7 +174,7 @@ def outputs(view: View, options: BfsOptions) -> Search:
 
 
 class FusedSearch:
-    """Searches of one view that differ only in their sources: the kernel with all its other arguments.
+    """Searches of one view that differ only in sources and targets: the kernel with all its other arguments.
 
     Parameters
     ----------
@@ -196,8 +196,8 @@ class FusedSearch:
     ) -> None:
         out = view.out
         self._out = out if options.trace else None
+        self._n_vertices = view.n_vertices
         into, n_vertices, vertex = view.into, view.n_vertices, out.column_indices.dtype
-        targets, n_targets = bitmap_of(options.targets, n_vertices)
         self._trace = trace = (
             cupy.empty((trace_levels(n_vertices), TRACE_COLUMNS), np.int64) if options.trace else None
         )
@@ -231,11 +231,10 @@ class FusedSearch:
             **rows_of("in", into),
             first_neighbors=into.first_neighbors,
             word_rows=into.word_rows,
-            targets=targets,
-            n_targets=n_targets,
             queue_capacity=capacity,
             least_pull=least_pull,
             **dict.fromkeys(OF_A_SEARCH),
+            n_targets=0,
             **{name: self.memory.ptr + first for name, first in zip(WORKING, begins, strict=True)},
             control=workspace.control,
             trace_rows=trace,
@@ -252,10 +251,10 @@ class FusedSearch:
             trace_capacity=0 if trace is None else len(trace),
         )
 
-    def launch(self, sources: Array, found: Search) -> None:
+    def launch(self, sources: Array, found: Search, targets: Array | None = None) -> None:
         """Queue a search from `sources`, of the type of vertices, on the current stream.
 
-        The arrays of `found` are written.
+        The arrays of `found` are written.  The search ends with the level that reaches the last of `targets`.
         """
         assert found.n_unreached is not None
         arguments = type(self._arguments).from_buffer_copy(self._arguments)  # threads may share a search
@@ -263,6 +262,8 @@ class FusedSearch:
         arguments.distance = found.distance.data.ptr
         arguments.predecessor = None if found.predecessor is None else found.predecessor.data.ptr
         arguments.n_unreached = found.n_unreached.data.ptr
+        marked, arguments.n_targets = bitmap_of(targets, self._n_vertices)
+        arguments.targets = None if marked is None else marked.data.ptr
         blocks = multiprocessors(cupy.cuda.runtime.getDevice())
         self._kernels.launch_grid("bfs_fused", (blocks,), arguments, block=self._block_size)
 
