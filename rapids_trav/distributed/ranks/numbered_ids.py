@@ -41,21 +41,28 @@ class NumberedIds:
     integers_owned : array, (owned,), optional
         The ids of the vertices owned here, if only their holders know them by their places and they are
         integers: owners then answer in one step, without asking the holders.
+    everywhere : array, (grid.n_vertices + 1,), optional
+        The ids of all vertices if they are such integers, else their places, by internal id; the last entry
+        is for -1.  Each rank has it, where it is small, and then decodes without asking the others.
     """
 
     base: SpreadMap
     numbering: Numbering
     integers_owned: Array | None = None
+    everywhere: Array | None = None
     rank: Array | None = None  # internal ids are compared by place, which the ranks know
     order: Array | None = None
     table: None = None
     by_value: bool = False  # ranks ask each other about all values at once
 
     @classmethod
-    def of(cls, base: SpreadMap, numbering: Numbering) -> NumberedIds:
-        """Return the map; every rank calls it."""
+    def of(cls, base: SpreadMap, numbering: Numbering, room: int = 0) -> NumberedIds:
+        """Return the map; every rank calls it, with the same number of bytes as `room` for `everywhere`."""
         held = base.integers_held
-        return cls(base, numbering, None if held is None else numbering.placed(held))
+        integers = None if held is None else numbering.placed(held)
+        owned = numbering.place_of_owned if integers is None else integers
+        fits = numbering.grid.n_vertices * owned.dtype.itemsize <= room
+        return cls(base, numbering, integers, numbering.everywhere(owned) if fits else None)
 
     @property
     def n(self) -> int:
@@ -71,7 +78,8 @@ class NumberedIds:
 
     @property
     def nbytes(self) -> int:
-        return self.base.nbytes + (0 if self.integers_owned is None else self.integers_owned.nbytes)
+        tables = (self.integers_owned, self.everywhere)
+        return self.base.nbytes + sum(table.nbytes for table in tables if table is not None)
 
     @property
     def ascending(self) -> SpreadMap:
@@ -97,6 +105,13 @@ class NumberedIds:
         if internal is None:
             return self.base.decode(None)
         if self.integers_owned is None:
-            return self.base.decode(self.numbering.places(internal), nulls)
-        ids = self.numbering.at_owners(internal, self.integers_owned)
+            places = self._found(internal, self.numbering.place_of_owned)
+            return self.base.decode(places.astype(np.int64, copy=False), nulls)
+        ids = self._found(internal, self.integers_owned)
         return [self.base.received(ids, internal >= 0 if nulls else None)]
+
+    def _found(self, internal: Array, owned: Array) -> Array:
+        """Return values of internal ids, -1 for -1, from the table here or else from their owners."""
+        if self.everywhere is None:
+            return self.numbering.at_owners(internal, owned)
+        return self.everywhere[self.numbering.rank.xp.asarray(internal)]
