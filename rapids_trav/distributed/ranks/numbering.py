@@ -167,6 +167,10 @@ class Numbering:
         The entries are sent as 32-bit words, those of one array after those of another.
         """
         xp = self.rank.xp
+        wide_first = sorted(range(len(arrays)), key=lambda i: -arrays[i].dtype.itemsize)  # a GPU's alignment
+        if wide_first != list(range(len(arrays))):
+            moved = self._moved([arrays[i] for i in wide_first], order, to, into, of)
+            return [moved[wide_first.index(i)] for i in range(len(arrays))]
         dtypes = [array.dtype for array in arrays]
         given = [array[..., order].astype(_sent(array.dtype), copy=False) for array in arrays]
         rows = given[0].shape[:-1]

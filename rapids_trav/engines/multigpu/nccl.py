@@ -25,7 +25,16 @@ import cupy
 import numpy as np
 from cupy.cuda import nccl
 
-from rapids_trav.engines.multigpu.communicator import DEADLINE, Array, BaseCommunicator, Form, Traffic, sent
+from rapids_trav.engines.multigpu.communicator import (
+    DEADLINE,
+    Array,
+    BaseCommunicator,
+    Form,
+    Met,
+    Traffic,
+    noted,
+    sent,
+)
 from rapids_trav.engines.multigpu.errors import RankError
 from rapids_trav.errors import TravError, first_line
 
@@ -97,20 +106,32 @@ class NcclCommunicator(BaseCommunicator):
         return received
 
     def meet(
-        self, values: Sequence[int], partners: Sequence[int], number: int
-    ) -> tuple[list[int], list[int]]:
+        self,
+        values: Sequence[int],
+        partners: Sequence[int] = (),
+        number: int = 0,
+        note: Array | None = None,
+        room: int = 0,
+    ) -> Met:
         n = len(values)
         numbers = cupy.asarray(np.array([*values, number, *[number] * len(partners)], np.int64))
         mine = numbers[n : n + 1]
         theirs = [numbers[n + 1 + i : n + 2 + i] for i in range(len(partners))]
-        transfers = [(k, mine, into) for k, into in zip(partners, theirs, strict=True) if k != self.rank]
+        slots = cupy.empty((1 + len(partners)) * room, np.uint32)  # so that receivers know the length
+        if note is not None:
+            slots[: len(note)] = note.view(np.uint32)
+        own, *notes = (slots[i * room : (i + 1) * room] for i in range(1 + len(partners)))
+        notes = [own if k == self.rank else slot for k, slot in zip(partners, notes, strict=True)]
+        others = [i for i, k in enumerate(partners) if k != self.rank]
+        transfers = [(partners[i], mine, theirs[i]) for i in others]
+        transfers += [(partners[i], own, notes[i]) for i in others]
         with self._call() as stream:
             pointer = numbers.data.ptr
             self._nccl.allReduce(pointer, pointer, n, nccl.NCCL_INT64, nccl.NCCL_SUM, stream.ptr)
             self._enqueue(transfers, stream)
-        self.traffic += Traffic(sums=1)
+        self.traffic += noted(note, partners, self.rank)
         found = numbers.tolist()
-        return found[:n], found[n + 1 :]
+        return Met(found[:n], found[n + 1 :], notes)
 
     def abort(self, reason: str) -> None:
         with self._lock:
