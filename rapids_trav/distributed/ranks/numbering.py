@@ -110,7 +110,7 @@ class Numbering:
         """Return values of internal ids, -1 for -1, from their owners' `values`; every rank calls it."""
         return self._asked(internal, self.grid.firsts, values, values.dtype)
 
-    def everywhere(self, values: Array) -> Array:
+    def by_internal_id(self, values: Array) -> Array:
         """Return values of the vertices of all ranks by internal id, then -1; every rank calls it.
 
         Takes values of the vertices owned here.
@@ -119,6 +119,13 @@ class Numbering:
         forms = [(block.dtype, len(block))] * self.rank.size
         blocks = self.rank.communicator.all_gather(self.rank.everyone, block, forms)
         return self.rank.xp.concatenate([*blocks, self._missing(values.dtype)])
+
+    def internal_by_place(self) -> Array:
+        """Return the internal ids of the vertices of all ranks by place, then -1; every rank calls it."""
+        mine = self.internal_of_held
+        forms = [(mine.dtype, int(n)) for n in np.diff(self.firsts)]
+        held = self.rank.communicator.all_gather(self.rank.everyone, mine, forms)
+        return self.rank.xp.concatenate([*held, self._missing(mine.dtype)])
 
     def in_order(self, values: Array) -> Array:
         """Send values from the owners of vertices to their holders; every rank calls it.
