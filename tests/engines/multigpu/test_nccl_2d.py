@@ -101,8 +101,12 @@ def test_groups_and_sums(over_fakes):
     assert over_fakes(4, rank) == [([0, 2], [6, 4]), ([1, 3], [6, 4])] * 2
 
 
-def test_meeting(over_fakes):
+@pytest.mark.parametrize("meshed", [2, 16])
+def test_meeting(over_fakes, meshed, monkeypatch):
     """Sums over all ranks come with a number and a note of each partner, which may be the rank itself."""
+    from rapids_trav.engines.multigpu import nccl
+
+    monkeypatch.setattr(nccl, "MESHED", meshed)
 
     def rank(communicator):
         me = communicator.rank
