@@ -144,7 +144,9 @@ class LoopbackCommunicator(BaseCommunicator):
         left = self._meet(tuple(range(self.size)), self.rank, (*values, number, told))
         self.traffic += noted(note, partners, self.rank)
         *columns, numbers, notes = zip(*left, strict=True)
-        return Met([sum(column) for column in columns], [numbers[k] for k in partners], [notes[k] for k in partners])
+        return Met(
+            [sum(column) for column in columns], [numbers[k] for k in partners], [notes[k] for k in partners]
+        )
 
     def abort(self, reason: str) -> None:
         self._world.fail(reason, self.rank)

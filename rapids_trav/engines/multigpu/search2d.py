@@ -205,7 +205,9 @@ def _level(
     forms = [form(size, block, options.exchange) for size in sizes]
     late = [(dtype, length if length > room else 0) for dtype, length in forms]
     own = sweep.expand_group.index(part.rank)
-    gathered = [met.notes[place][:length].view(dtype) for place, (dtype, length) in zip(places, forms, strict=True)]
+    gathered = [
+        met.notes[place][:length].view(dtype) for place, (dtype, length) in zip(places, forms, strict=True)
+    ]
     if any(length for _, length in late):
         packed = pack(work, frontier, block, options.exchange)[: late[own][1]]
         received = communicator.all_gather(sweep.expand_group, packed, late)

@@ -1,4 +1,4 @@
-"""Messages between ranks in one question: upper bounds, since each round costs about as much as a small search."""
+"""Upper bounds on the messages between ranks in a question: a round costs about as much as a small search."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def levels_of(graph, source):
 
 
 def dense(spaced):
-    """Return edges of a graph with few vertices beside its edges, and with ids that are consecutive or not."""
+    """Return edges between few vertices, whose ids are consecutive or not."""
     edges = generators.rmat(7, 40)[["src", "dst"]].astype("int64")
     codes = np.unique(edges, return_inverse=True)[1].reshape(-1, 2)
     return pd.DataFrame(codes * (3 if spaced else 1), columns=["src", "dst"])
@@ -35,7 +35,7 @@ def dense(spaced):
 @pytest.mark.parametrize("spaced", [False, True])
 @pytest.mark.parametrize("shape", GRIDS)
 def test_a_search_of_a_dense_graph(shape, spaced):
-    """One sum to find a source unless ids are consecutive, one a level and one to end; one message of rows."""
+    """Sums find the source unless ids are consecutive, begin each level and end it; rows are one message."""
     graph = spread(dense(spaced), shape)
     source = int(graph.local.bfs(0)["vertex"][1])
     levels = levels_of(graph, source)
@@ -45,9 +45,7 @@ def test_a_search_of_a_dense_graph(shape, spaced):
         assert of.messages == (levels + 1) * along + 2 * along + size - 1
     for of in graph.on_all(counted, "bfs", (source,), {"predecessors": False}):
         assert of.messages == (levels + 1) * along + size - 1
-    same(
-        graph.frame("bfs", source, deterministic=True), graph.local.bfs(source, deterministic=True)
-    )
+    same(graph.frame("bfs", source, deterministic=True), graph.local.bfs(source, deterministic=True))
 
 
 @pytest.mark.parametrize("shape", GRIDS)

@@ -55,7 +55,13 @@ def recorded(shape, direction):
         return recorders.setdefault(communicator.rank, Recorder(communicator))
 
     answer = searched(
-        GRAPH, shape, [SOURCE], on_rank=on_rank, direction=direction, exchange="list", predecessors=False,
+        GRAPH,
+        shape,
+        [SOURCE],
+        on_rank=on_rank,
+        direction=direction,
+        exchange="list",
+        predecessors=False,
         inline=0,
     )
     return answer, recorders
