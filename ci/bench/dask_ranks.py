@@ -17,7 +17,7 @@ from rapids_trav.distributed.ranks import service
 from rapids_trav.distributed.ranks.rank import Rank
 from rapids_trav.distributed.ranks.rank_validation import check_tree
 from rapids_trav.distributed.ranks.state import RankState
-from rapids_trav.engines.multigpu.communicator import BaseCommunicator, Communicator, Form, Traffic
+from rapids_trav.engines.multigpu.communicator import BaseCommunicator, Communicator, Form, Met, Traffic
 from rapids_trav.engines.multigpu.records import RankSearch, SearchOptions
 from rapids_trav.engines.multigpu.search2d import search
 from rapids_trav.engines.searches import Search
@@ -50,9 +50,14 @@ class Synchronous(BaseCommunicator):
         return self._finished(self._inner.exchange(group, arrays, known))
 
     def meet(
-        self, values: Sequence[int], partners: Sequence[int], number: int
-    ) -> tuple[list[int], list[int]]:
-        return self._inner.meet(values, partners, number)
+        self,
+        values: Sequence[int],
+        partners: Sequence[int] = (),
+        number: int = 0,
+        note: Any | None = None,
+        room: int = 0,
+    ) -> Met:
+        return self._finished(self._inner.meet(values, partners, number, note, room))
 
     def _finished(self, result: Any) -> Any:
         self._rank.synchronize()

@@ -54,6 +54,9 @@ class VertexValues(Protocol):
     def in_order(self, values: Array) -> Array:
         """Reorder values, whose last axis is the vertices, from internal ids to the caller's order."""
 
+    def both_in_order(self, values: Array, others: Array | None) -> tuple[Array, Array | None]:
+        """Reorder two arrays of one shape as `in_order` does; None stays None."""
+
     def placed(self, values: Array) -> Array:
         """Reorder values from the caller's order to internal ids."""
 

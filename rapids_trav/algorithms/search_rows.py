@@ -21,8 +21,9 @@ def rows_of(
     """Return source columns (none if joint), vertex columns, distances and predecessors of all rows."""
     xp, values = graph.engine.xp, graph.values
     n = values.n_here
-    distance = _flat(values.in_order(found.distance))
-    predecessor = None if found.predecessor is None else _flat(values.in_order(found.predecessor))
+    distance, predecessor = values.both_in_order(found.distance, found.predecessor)
+    distance = _flat(distance)
+    predecessor = None if predecessor is None else _flat(predecessor)
     if not reached_only:
         if not question.each:
             return {}, graph.vertex_columns("vertex"), distance, predecessor

@@ -56,6 +56,9 @@ class LocalValues:
         rank = self.ids.rank
         return values if rank is None else self.engine.xp.take(values, rank, axis=-1)
 
+    def both_in_order(self, values: Array, others: Array | None) -> tuple[Array, Array | None]:
+        return self.in_order(values), None if others is None else self.in_order(others)
+
     def placed(self, values: Array) -> Array:
         return values if self.ids.order is None else values[self.ids.order]
 

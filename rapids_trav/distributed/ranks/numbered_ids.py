@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -29,6 +29,27 @@ class SpreadMap(IdMap, Protocol):
         """Return ids such as those of `integers_held` as a column, with nulls where `valid` is False."""
 
 
+class Everywhere(NamedTuple):
+    """Tables of all vertices that each rank has, so that it translates without asking the others.
+
+    Attributes
+    ----------
+    told : array, (grid.n_vertices + 1,)
+        By internal id, the ids if only their holders know them and they are integers, else the places.
+    internal : vertex array, (n + 1,)
+        Internal ids by place.
+
+    The last entry of each is -1, for vertex -1.
+    """
+
+    told: Array
+    internal: Array
+
+    @property
+    def nbytes(self) -> int:
+        return self.told.nbytes + self.internal.nbytes
+
+
 @dataclass(frozen=True)
 class NumberedIds:
     """An `IdMap` to internal ids; all ranks encode, place and decode at the same time.
@@ -41,11 +62,14 @@ class NumberedIds:
     integers_owned : array, (owned,), optional
         The ids of the vertices owned here, if only their holders know them by their places and they are
         integers: owners then answer in one step, without asking the holders.
+    everywhere : Everywhere, optional
+        Tables of all vertices, where they are small.
     """
 
     base: SpreadMap
     numbering: Numbering
     integers_owned: Array | None = None
+    everywhere: Everywhere | None = None
     rank: Array | None = None  # internal ids are compared by place, which the ranks know
     order: Array | None = None
     table: None = None
@@ -53,10 +77,16 @@ class NumberedIds:
     by_value: bool = False  # ranks ask each other about all values at once
 
     @classmethod
-    def of(cls, base: SpreadMap, numbering: Numbering) -> NumberedIds:
-        """Return the map; every rank calls it."""
+    def of(cls, base: SpreadMap, numbering: Numbering, room: int = 0) -> NumberedIds:
+        """Return the map; every rank calls it, with the same number of bytes as `room` for `everywhere`."""
         held = base.integers_held
-        return cls(base, numbering, None if held is None else numbering.placed(held))
+        integers = None if held is None else numbering.placed(held)
+        owned = numbering.place_of_owned if integers is None else integers
+        each = owned.dtype.itemsize + numbering.internal_of_held.dtype.itemsize
+        if each * numbering.grid.n_vertices > room:
+            return cls(base, numbering, integers)
+        everywhere = Everywhere(numbering.by_internal_id(owned), numbering.internal_by_place())
+        return cls(base, numbering, integers, everywhere)
 
     @property
     def n(self) -> int:
@@ -72,7 +102,8 @@ class NumberedIds:
 
     @property
     def nbytes(self) -> int:
-        return self.base.nbytes + (0 if self.integers_owned is None else self.integers_owned.nbytes)
+        tables = (self.integers_owned, self.everywhere)
+        return self.base.nbytes + sum(table.nbytes for table in tables if table is not None)
 
     @property
     def ascending(self) -> SpreadMap:
@@ -80,13 +111,15 @@ class NumberedIds:
 
     def placed(self, place: Array) -> Array:
         """Return the internal ids of places, which all ranks pass alike."""
+        if self.everywhere is not None:
+            return self._internal(place)
         if len(place) <= FEW:
             return self.numbering.internal_of_few(move(place, np))
         return self.numbering.internal(place)
 
     def encoder(self, known: bool = False, many: bool = False) -> Encoder:
         encode = self.base.encoder(known, many)
-        internal = self.numbering.internal if many else self.placed
+        internal = self._internal if many else self.placed
 
         def renumber(columns: Sequence[Column]) -> Array:
             return internal(encode(columns))
@@ -98,6 +131,19 @@ class NumberedIds:
         if internal is None:
             return self.base.decode(None)
         if self.integers_owned is None:
-            return self.base.decode(self.numbering.places(internal), nulls)
-        ids = self.numbering.at_owners(internal, self.integers_owned)
+            places = self._told(internal, self.numbering.place_of_owned)
+            return self.base.decode(places.astype(np.int64, copy=False), nulls)
+        ids = self._told(internal, self.integers_owned)
         return [self.base.received(ids, internal >= 0 if nulls else None)]
+
+    def _internal(self, place: Array) -> Array:
+        """Return the internal ids of places, -1 for -1, from the table here or else from their holders."""
+        if self.everywhere is None:
+            return self.numbering.internal(place)
+        return self.everywhere.internal[self.numbering.rank.xp.asarray(place)]
+
+    def _told(self, internal: Array, owned: Array) -> Array:
+        """Return values of internal ids, -1 for -1, from the table here or else from their owners."""
+        if self.everywhere is None:
+            return self.numbering.at_owners(internal, owned)
+        return self.everywhere.told[self.numbering.rank.xp.asarray(internal)]

@@ -19,6 +19,7 @@ values.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -35,7 +36,7 @@ from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import move
 from rapids_trav.ids.maps import vertex_dtype
 
-SENT = tuple(map(np.dtype, (np.int32, np.uint32, np.int64, np.uint64, np.float32, np.float64)))
+WORD_BYTES = 4
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,23 @@ class Numbering:
         """Return values of internal ids, -1 for -1, from their owners' `values`; every rank calls it."""
         return self._asked(internal, self.grid.firsts, values, values.dtype)
 
+    def by_internal_id(self, values: Array) -> Array:
+        """Return values of the vertices of all ranks by internal id, then -1; every rank calls it.
+
+        Takes values of the vertices owned here.
+        """
+        block = self.in_block(values, 0)
+        forms = [(block.dtype, len(block))] * self.rank.size
+        blocks = self.rank.communicator.all_gather(self.rank.everyone, block, forms)
+        return self.rank.xp.concatenate([*blocks, self._missing(values.dtype)])
+
+    def internal_by_place(self) -> Array:
+        """Return the internal ids of the vertices of all ranks by place, then -1; every rank calls it."""
+        mine = self.internal_of_held
+        forms = [(mine.dtype, int(n)) for n in np.diff(self.firsts)]
+        held = self.rank.communicator.all_gather(self.rank.everyone, mine, forms)
+        return self.rank.xp.concatenate([*held, self._missing(mine.dtype)])
+
     def in_order(self, values: Array) -> Array:
         """Send values from the owners of vertices to their holders; every rank calls it.
 
@@ -116,7 +134,13 @@ class Numbering:
         place.  The vertices are the last axis.
         """
         (owned, to), (held, of) = self._plan
-        return self._moved(values, owned, to, held, of)
+        return self._moved([values], owned, to, held, of)[0]
+
+    def both_in_order(self, values: Array, others: Array) -> tuple[Array, Array]:
+        """Send two arrays of one shape as `in_order` does, in the same messages."""
+        (owned, to), (held, of) = self._plan
+        moved, others_moved = self._moved([values, others], owned, to, held, of)
+        return moved, others_moved
 
     def placed(self, values: Array) -> Array:
         """Send values from the holders of vertices to their owners; every rank calls it.
@@ -124,7 +148,7 @@ class Numbering:
         This is the inverse of `in_order`.
         """
         (owned, to), (held, of) = self._plan
-        return self._moved(values, held, of, owned, to)
+        return self._moved([values], held, of, owned, to)[0]
 
     @cached_property
     def _plan(self) -> tuple[tuple[Array, list[int]], tuple[Array, list[int]]]:
@@ -142,21 +166,35 @@ class Numbering:
         back_bounds = xp.searchsorted(owner[back], ranks).tolist()
         return (order.astype(np.int32), bounds), (back.astype(np.int32), back_bounds)
 
-    def _moved(self, values: Array, order: Array, to: list[int], into: Array, of: list[int]) -> Array:
+    def _moved(
+        self, arrays: Sequence[Array], order: Array, to: list[int], into: Array, of: list[int]
+    ) -> list[Array]:
+        """Send entries of arrays of one shape, in `order`, to the ranks; return what they sent, `into` order.
+
+        The entries are sent as 32-bit words, those of one array after those of another.
+        """
         xp = self.rank.xp
-        dtype = values.dtype
-        if dtype not in SENT:
-            values = values.astype(np.int32 if dtype.itemsize <= 4 else np.int64)
-        rows = values.shape[:-1]
-        given = values[..., order]
-        parts = [given[..., begin:end].reshape(-1) for begin, end in pairwise(to)]
+        wide_first = sorted(range(len(arrays)), key=lambda i: -arrays[i].dtype.itemsize)  # a GPU's alignment
+        if wide_first != list(range(len(arrays))):
+            moved = self._moved([arrays[i] for i in wide_first], order, to, into, of)
+            return [moved[wide_first.index(i)] for i in range(len(arrays))]
+        dtypes = [array.dtype for array in arrays]
+        given = [array[..., order].astype(_sent(array.dtype), copy=False) for array in arrays]
+        rows = given[0].shape[:-1]
         each = math.prod(rows)
-        forms = [(values.dtype, each * (end - begin)) for begin, end in pairwise(of)]
+        widths = [array.dtype.itemsize // WORD_BYTES for array in given]
+        parts = [
+            _joined(xp, [array[..., begin:end].reshape(-1).view(np.int32) for array in given])
+            for begin, end in pairwise(to)
+        ]
+        forms = [(np.dtype(np.int32), sum(widths) * each * (end - begin)) for begin, end in pairwise(of)]
         received = self.rank.communicator.exchange(self.rank.everyone, parts, forms)
-        found = xp.empty((*rows, len(into)), values.dtype)
+        found = [xp.empty((*rows, len(into)), array.dtype) for array in given]
         for part, (begin, end) in zip(received, pairwise(of), strict=True):
-            found[..., into[begin:end]] = part.reshape(*rows, end - begin)
-        return found.astype(dtype, copy=False)
+            ends = np.cumsum(widths) * each * (end - begin)
+            for array, piece in zip(found, xp.split(part, ends[:-1].tolist()), strict=True):
+                array[..., into[begin:end]] = piece.view(array.dtype).reshape(*rows, end - begin)
+        return [array.astype(dtype, copy=False) for array, dtype in zip(found, dtypes, strict=True)]
 
     def _asked(self, numbers: Array, bounds: np.ndarray, answers: Array, dtype: np.dtype) -> Array:
         """Look up the answers to these numbers at the ranks that have them, each distinct number once."""
@@ -166,8 +204,12 @@ class Numbering:
         asked = communicator.exchange(self.rank.everyone, requests)
         forms = [(answers.dtype, len(of)) for of in requests]
         told = communicator.exchange(self.rank.everyone, [answers[offsets] for offsets in asked], forms)
-        missing = xp.full(1, -1, np.int64).astype(answers.dtype)  # ids may be unsigned: then it wraps
-        return xp.concatenate([*told, missing])[at].astype(dtype, copy=False)  # position -1 is the last
+        found = xp.concatenate([*told, self._missing(answers.dtype)])
+        return found[at].astype(dtype, copy=False)  # position -1 is the last
+
+    def _missing(self, dtype: np.dtype) -> Array:
+        """Return an array with the entry for vertex -1, which is -1; of unsigned ids the largest."""
+        return self.rank.xp.full(1, -1, np.int64).astype(dtype)
 
 
 def build_numbering(
@@ -232,6 +274,17 @@ def counted(xp: ModuleType, numbers: Array) -> tuple[Array, Array]:
 def stable_order(xp: ModuleType, keys: Array) -> Array:
     """Return the positions that sort the keys in ascending order and keep equal keys in their order."""
     return xp.argsort(keys, kind="stable") if len(keys) else xp.zeros(0, np.int64)
+
+
+def _sent(dtype: np.dtype) -> np.dtype:
+    """Return the type, of one or two words, in which values of a type are sent."""
+    if dtype.itemsize in (WORD_BYTES, 2 * WORD_BYTES) and dtype.kind in "iuf":
+        return dtype
+    return np.dtype(np.int32 if dtype.itemsize <= WORD_BYTES else np.int64)
+
+
+def _joined(xp: ModuleType, arrays: Sequence[Array]) -> Array:
+    return arrays[0] if len(arrays) == 1 else xp.concatenate(arrays)
 
 
 def _rank_of(xp: ModuleType, firsts: np.ndarray, places: Array) -> Array:

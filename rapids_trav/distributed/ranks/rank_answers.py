@@ -16,12 +16,20 @@ class RankAnswers:
 
     The rows of the whole answer are those of the first batch, rank by rank, then those of the second, and so
     on.
+
+    Parameters
+    ----------
+    rank : Rank
+    firsts : int64 array on the host, (ranks + 1,), optional
+        First place that each rank holds, and the number of all, if the answer has a row for each vertex of
+        each search.  The ranks then need not tell each other how many rows they have.
     """
 
     together = False  # each batch is a frame of its own
 
-    def __init__(self, rank: Rank) -> None:
+    def __init__(self, rank: Rank, firsts: np.ndarray | None = None) -> None:
         self._rank = rank
+        self._firsts = firsts
         self._frames: list[Frame] = []
         self.n_rows = 0
 
@@ -33,9 +41,21 @@ class RankAnswers:
     def frame(self) -> list[Frame]:
         """Return the frames, indexed by row number in the whole answer; every rank calls it."""
         lengths = [len(frame) for frame in self._frames]
-        for frame, first in zip(self._frames, first_rows(self._rank, lengths), strict=True):
+        firsts = first_rows(self._rank, lengths) if self._firsts is None else self._whole(lengths)
+        for frame, first in zip(self._frames, firsts, strict=True):
             frame.index = type(frame.index)(first, first + len(frame))
         return self._frames
+
+    def _whole(self, lengths: Sequence[int]) -> list[int]:
+        """Return the number of the first row of each frame, with a row for each vertex and search."""
+        assert self._firsts is not None
+        begin, end = self._firsts[self._rank.rank : self._rank.rank + 2].tolist()
+        found, before = [], 0
+        for length in lengths:
+            searches = length // max(end - begin, 1)  # of a rank that holds no vertex, unknown and not needed
+            found.append(before + searches * begin)
+            before += searches * int(self._firsts[-1])
+        return found
 
 
 def first_rows(rank: Rank, lengths: Sequence[int]) -> list[int]:

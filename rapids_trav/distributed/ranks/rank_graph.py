@@ -41,6 +41,8 @@ from rapids_trav.memory.budget import Budget
 from rapids_trav.storage.interface import Storage
 from rapids_trav.utilities.phase_times import PhaseTimes
 
+TARGET_BYTES = 4  # bytes of an edge on its rank
+
 
 @dataclass(frozen=True)
 class RankBuildOptions:
@@ -126,7 +128,7 @@ class RankGraph:
 
     def collector(self, n_rows: int | None) -> RankAnswers:
         """Return a collector of the rows of an answer."""
-        return RankAnswers(self.rank)
+        return RankAnswers(self.rank, None if n_rows is None else self.numbering.firsts)
 
     def frame(self, columns: Mapping[str, Column]) -> Frame:
         return self.rank.library.frame(columns)
@@ -211,13 +213,18 @@ def assemble(
     return RankGraph(
         rank=rank,
         numbering=numbering,
-        ids=NumberedIds.of(ids, numbering),
+        ids=NumberedIds.of(ids, numbering, room_for_ids(n_edges, options.directed, rank.size)),
         rows=rows,
         parts=RankStorage(numbering, part, rows, options.round_edges),
         n_edges=n_edges,
         directed=options.directed,
         build_times=times.seconds,
     )
+
+
+def room_for_ids(n_edges: int, directed: bool, size: int) -> int:
+    """Return the bytes that each rank may use for ids of all vertices: a quarter of those of its edges."""
+    return TARGET_BYTES * n_edges * (1 if directed else 2) // size // 4
 
 
 def _agreed(rank: Rank, partitions: Sequence[tuple[int, Frame]]) -> tuple[RankSource, dict[Hashable, Dtype]]:

@@ -55,6 +55,11 @@ class RankValues:
     def in_order(self, values: Array) -> Array:
         return self.numbering.in_order(values)
 
+    def both_in_order(self, values: Array, others: Array | None) -> tuple[Array, Array | None]:
+        if others is None:
+            return self.in_order(values), None
+        return self.numbering.both_in_order(values, others)
+
     def placed(self, values: Array) -> Array:
         return self.numbering.placed(values)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from rapids_trav.engines.multigpu.communicator import Array, BaseCommunicator, Form, Traffic
+from rapids_trav.engines.multigpu.communicator import Array, BaseCommunicator, Form, Met, Traffic
 from rapids_trav.engines.multigpu.errors import RankError
 from rapids_trav.engines.multigpu.nccl import NcclCommunicator
 from rapids_trav.engines.multigpu.tcp import TcpCommunicator
@@ -41,9 +41,14 @@ class GuardedNccl(BaseCommunicator):
         return self._guarded(self._nccl.exchange, group, arrays, known)
 
     def meet(
-        self, values: Sequence[int], partners: Sequence[int], number: int
-    ) -> tuple[list[int], list[int]]:
-        return self._guarded(self._nccl.meet, values, partners, number)
+        self,
+        values: Sequence[int],
+        partners: Sequence[int] = (),
+        number: int = 0,
+        note: Array | None = None,
+        room: int = 0,
+    ) -> Met:
+        return self._guarded(self._nccl.meet, values, partners, number, note, room)
 
     def abort(self, reason: str) -> None:
         self._control.abort(reason)

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -31,7 +31,8 @@ class Traffic:
     messages : int
         Arrays sent to other ranks, including empty ones; arrays that a rank sends to itself do not count.
     bytes : int
-        Bytes of those arrays, without the header of 8 bytes per message that holds type and length.
+        Bytes of those arrays, without the header of 8 bytes per message that holds type and length, and of
+        notes, which are parts of other messages.
     sums : int
         Sums over all ranks that the rank took part in.
     """
@@ -45,6 +46,24 @@ class Traffic:
 
     def __sub__(self, other: Traffic) -> Traffic:
         return Traffic(self.messages - other.messages, self.bytes - other.bytes, self.sums - other.sums)
+
+
+class Met(NamedTuple):
+    """Result of a meeting of all ranks.
+
+    Attributes
+    ----------
+    sums : list of int
+        The sums over all ranks.
+    numbers : list of int
+        The number of each partner, in their order.
+    notes : list of arrays
+        The note of each partner as uint32, perhaps followed by undefined words.
+    """
+
+    sums: list[int]
+    numbers: list[int]
+    notes: list[Array]
 
 
 class Communicator(Protocol):
@@ -83,16 +102,25 @@ class Communicator(Protocol):
         """Return the sums, over all ranks, of a few integers."""
 
     def meet(
-        self, values: Sequence[int], partners: Sequence[int], number: int
-    ) -> tuple[list[int], list[int]]:
-        """Sum as `sum` does, and tell a number to partners, each of which has this rank as a partner.
+        self,
+        values: Sequence[int],
+        partners: Sequence[int] = (),
+        number: int = 0,
+        note: Array | None = None,
+        room: int = 0,
+    ) -> Met:
+        """Sum as `sum` does, and tell a number and a note to partners, in the same message if possible.
 
-        Returns
-        -------
-        list of int
-            The sums.
-        list of int
-            The number of each partner, in their order; a rank may be its own partner.
+        Parameters
+        ----------
+        values : sequence of int
+        partners : sequence of int
+            Each has this rank as a partner; a rank may be its own partner.
+        number : int
+        note : int32 or uint32 array, optional
+            At most `room` words.
+        room : int
+            The same on all ranks.
         """
 
     def abort(self, reason: str) -> None:
@@ -113,8 +141,13 @@ class BaseCommunicator(ABC):
 
     @abstractmethod
     def meet(
-        self, values: Sequence[int], partners: Sequence[int], number: int
-    ) -> tuple[list[int], list[int]]:
+        self,
+        values: Sequence[int],
+        partners: Sequence[int] = (),
+        number: int = 0,
+        note: Array | None = None,
+        room: int = 0,
+    ) -> Met:
         """See `Communicator.meet`."""
 
     def all_gather(
@@ -125,7 +158,7 @@ class BaseCommunicator(ABC):
 
     def sum(self, values: Sequence[int]) -> list[int]:
         """See `Communicator.sum`."""
-        return self.meet(values, (), 0)[0]
+        return self.meet(values).sums
 
 
 @contextmanager
@@ -137,6 +170,11 @@ def aborting(communicator: Communicator, task: str) -> Iterator[None]:
         what = first_line(error) if isinstance(error, Exception) else type(error).__name__
         communicator.abort(f"rank {communicator.rank} failed while {task}: {what}")
         raise
+
+
+def noted(note: Array | None, partners: Sequence[int], rank: int) -> Traffic:
+    """Return the traffic of a meeting at which `rank` tells its partners a note."""
+    return Traffic(bytes=sum(k != rank for k in partners) * (0 if note is None else note.nbytes), sums=1)
 
 
 def sent(arrays: Sequence[Array], place: int) -> Traffic:

@@ -11,13 +11,17 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+import numpy as np
+
 from rapids_trav.engines.multigpu.communicator import (
     DEADLINE,
     Array,
     BaseCommunicator,
     Form,
+    Met,
     Traffic,
     aborting,
+    noted,
     sent,
 )
 from rapids_trav.engines.multigpu.errors import RankError
@@ -128,12 +132,21 @@ class LoopbackCommunicator(BaseCommunicator):
         return received
 
     def meet(
-        self, values: Sequence[int], partners: Sequence[int], number: int
-    ) -> tuple[list[int], list[int]]:
-        left = self._meet(tuple(range(self.size)), self.rank, (*values, number))
-        self.traffic += Traffic(sums=1)
-        *columns, numbers = zip(*left, strict=True)
-        return [sum(column) for column in columns], [numbers[k] for k in partners]
+        self,
+        values: Sequence[int],
+        partners: Sequence[int] = (),
+        number: int = 0,
+        note: Array | None = None,
+        room: int = 0,
+    ) -> Met:
+        told = np.empty(0, np.uint32) if note is None else note.view(np.uint32).copy()
+        assert len(told) <= room  # elsewhere there would be no room for it
+        left = self._meet(tuple(range(self.size)), self.rank, (*values, number, told))
+        self.traffic += noted(note, partners, self.rank)
+        *columns, numbers, notes = zip(*left, strict=True)
+        return Met(
+            [sum(column) for column in columns], [numbers[k] for k in partners], [notes[k] for k in partners]
+        )
 
     def abort(self, reason: str) -> None:
         self._world.fail(reason, self.rank)

@@ -2,7 +2,8 @@
 
 Arrays are sent by `ncclSend` and `ncclRecv` in groups over one communicator of all ranks, which serves rows
 and columns of the grid alike: first a header of 8 bytes to each partner, with type and length, unless the
-receivers know them, then the arrays themselves.  Sums are `ncclAllReduce`.
+receivers know them, then the arrays themselves.  Sums are `ncclAllReduce`; few ranks tell each other their
+numbers instead, and add them up on the host.
 
 The calls only enqueue work.  A rank waits by polling an event, so that it can notice that it has to stop.  A
 separate thread enforces the deadline and calls `ncclCommAbort`, even if an enqueuing call does not return
@@ -25,11 +26,22 @@ import cupy
 import numpy as np
 from cupy.cuda import nccl
 
-from rapids_trav.engines.multigpu.communicator import DEADLINE, Array, BaseCommunicator, Form, Traffic, sent
+from rapids_trav.engines.multigpu.communicator import (
+    DEADLINE,
+    Array,
+    BaseCommunicator,
+    Form,
+    Met,
+    Traffic,
+    noted,
+    sent,
+)
 from rapids_trav.engines.multigpu.errors import RankError
 from rapids_trav.errors import TravError, first_line
 
 DTYPES = tuple(map(np.dtype, (np.int32, np.uint32, np.int64, np.uint64, np.float32, np.float64)))
+Transfer = tuple[int, Array, Array]  # a rank, what it is sent, and where what it sends is received
+MESHED = 16  # ranks, at most, that tell each other their numbers, so that a meeting is one launch
 LENGTH_BITS = 56  # bits of a header for the length; the number of the type is above
 POLL = 0.02  # seconds between two checks by the thread that enforces the deadline
 SPIN = 1e-3  # seconds that a rank polls an event without a pause
@@ -97,18 +109,49 @@ class NcclCommunicator(BaseCommunicator):
         return received
 
     def meet(
-        self, values: Sequence[int], partners: Sequence[int], number: int
+        self,
+        values: Sequence[int],
+        partners: Sequence[int] = (),
+        number: int = 0,
+        note: Array | None = None,
+        room: int = 0,
+    ) -> Met:
+        slots = cupy.empty((1 + len(partners)) * room, np.uint32)  # so that receivers know the length
+        if note is not None:
+            slots[: len(note)] = note.view(np.uint32)
+        own, *notes = (slots[i * room : (i + 1) * room] for i in range(1 + len(partners)))
+        notes = [own if k == self.rank else slot for k, slot in zip(partners, notes, strict=True)]
+        transfers = [(k, own, slot) for k, slot in zip(partners, notes, strict=True) if k != self.rank]
+        told = self._told if self.size <= MESHED else self._summed
+        sums, numbers = told(values, partners, number, transfers)
+        self.traffic += noted(note, partners, self.rank)
+        return Met(sums, numbers, notes)
+
+    def _told(
+        self, values: Sequence[int], partners: Sequence[int], number: int, transfers: list[Transfer]
     ) -> tuple[list[int], list[int]]:
+        """Tell each rank the numbers, in one launch with the transfers; return the sums and the partners'."""
+        each = len(values) + 1
+        table = cupy.asarray(np.tile(np.array([*values, number], np.int64), self.size))
+        rows = [table[k * each : (k + 1) * each] for k in range(self.size)]
+        self._send_and_receive(
+            [*transfers, *((k, rows[self.rank], rows[k]) for k in range(self.size) if k != self.rank)]
+        )
+        found = table.get().reshape(self.size, each)
+        return found[:, :-1].sum(axis=0).tolist(), found[list(partners), -1].tolist()
+
+    def _summed(
+        self, values: Sequence[int], partners: Sequence[int], number: int, transfers: list[Transfer]
+    ) -> tuple[list[int], list[int]]:
+        """Sum the values of all ranks; tell the partners the number beside the transfers."""
         n = len(values)
         numbers = cupy.asarray(np.array([*values, number, *[number] * len(partners)], np.int64))
         mine = numbers[n : n + 1]
-        theirs = [numbers[n + 1 + i : n + 2 + i] for i in range(len(partners))]
-        transfers = [(k, mine, into) for k, into in zip(partners, theirs, strict=True) if k != self.rank]
+        theirs = [(k, numbers[n + 1 + i : n + 2 + i]) for i, k in enumerate(partners)]
         with self._call() as stream:
             pointer = numbers.data.ptr
             self._nccl.allReduce(pointer, pointer, n, nccl.NCCL_INT64, nccl.NCCL_SUM, stream.ptr)
-            self._enqueue(transfers, stream)
-        self.traffic += Traffic(sums=1)
+            self._enqueue([*transfers, *((k, mine, into) for k, into in theirs if k != self.rank)], stream)
         found = numbers.tolist()
         return found[:n], found[n + 1 :]
 
@@ -141,12 +184,12 @@ class NcclCommunicator(BaseCommunicator):
         )
         return [parse_header(number) for number in back.tolist()]
 
-    def _send_and_receive(self, transfers: list[tuple[int, Array, Array]]) -> None:
+    def _send_and_receive(self, transfers: list[Transfer]) -> None:
         """Send to and receive from all ranks at once, as bytes; both sides leave out empty arrays."""
         with self._call() as stream:
             self._enqueue(transfers, stream)
 
-    def _enqueue(self, transfers: list[tuple[int, Array, Array]], stream: Any) -> None:
+    def _enqueue(self, transfers: list[Transfer], stream: Any) -> None:
         if not transfers:
             return
         nccl.groupStart()

@@ -11,6 +11,7 @@ from rapids_trav.errors import TravError, listed
 
 DIRECTIONS = ("out", "in", "both")
 CLAIMS = ("atomics", "sort")
+INLINE = 1 << 12  # 16 KiB, which take no longer than a number
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,9 @@ class SearchOptions:
         Let each rank, at each level, search from the vertices that it has not claimed for edges from the
         frontier, if that is likely to examine fewer edges.  This needs the edges grouped by both ends, which
         takes twice the memory.  None: where a rank has memory for them, but not with claim="sort".
+    inline : int
+        Most 32-bit words of a frontier that are sent along with the sums.  Longer ones are sent on their own
+        when their lengths are known.
     trace : bool
     """
 
@@ -49,6 +53,7 @@ class SearchOptions:
     exchange: str = "auto"
     claim: str = "atomics"
     bottom_up: bool | None = False
+    inline: int = INLINE
     trace: bool = False
 
     def __post_init__(self) -> None:

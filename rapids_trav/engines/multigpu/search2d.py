@@ -12,8 +12,9 @@ messages per level, instead of the R * C - 1 of a partition in one dimension.
 Each level, on every rank:
 
 1. stop if the frontiers of all ranks are empty: a sum over all (K13), beside which the ranks of a column tell
-   each other the sizes of their frontiers, from which follow the forms of the next messages;
-2. expand: gather the frontier from the ranks of this column (K8);
+   each other the sizes of their frontiers, from which follow the forms of the next messages, and the
+   frontiers themselves if they are short;
+2. expand: gather the frontier from the ranks of this column (K8), if it is longer;
 3. follow the frontier's edges and claim the vertices that they lead to in a bitmap of this rank alone (K5,
    K6; `follow`); a vertex that is claimed once is not sent again in this search;
 4. fold: send each rank of this row those of its vertices that were claimed (K9), as a list or as a bitmap,
@@ -29,16 +30,15 @@ along the column.  A search in both directions does one after the other in each 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from time import perf_counter
 
 import numpy as np
 
-from rapids_trav.engines.multigpu.communicator import Communicator, Traffic, aborting
+from rapids_trav.engines.multigpu.communicator import Communicator, Met, Traffic, aborting
 from rapids_trav.engines.multigpu.follow import Follower
 from rapids_trav.engines.multigpu.grid import WORD
-from rapids_trav.engines.multigpu.local_work import Array, Owned
+from rapids_trav.engines.multigpu.local_work import Array, LocalWork, Owned
 from rapids_trav.engines.multigpu.messages import form, kinds, pack, unpack
 from rapids_trav.engines.multigpu.partition import Part
 from rapids_trav.engines.multigpu.predecessors import resolve, smallest
@@ -115,24 +115,30 @@ def _search(communicator: Communicator, part: Part, sources: Array, options: Sea
     partners = sorted({rank for sweep in ways for rank in sweep.expand_group})
     targets = None if options.targets is None else _own(part, options.targets, "target")
     frontier = work.settle(owned, [(_own(part, sources, "source"), -1)], 0)
+    # Bitmaps that are asked for are sent even of no vertices, which the last meeting should not do.
+    most_inline = 0 if options.exchange == "bitmap" else options.inline
     trace: list[LevelRow] = []
     level = 0
     while True:
         tally = _SearchTally()
         unfound = 0 if targets is None else int((owned.distance[targets] < 0).sum())
-        totals, sizes = communicator.meet([len(frontier), unfound], partners, len(frontier))
-        n_frontier, n_unfound = totals
+        at_limit = level == options.depth_limit
+        room = 0 if at_limit else most_inline
+        note = _note(work, frontier, block, options.exchange, room)
+        before_sum = communicator.traffic
+        met = communicator.meet([len(frontier), unfound], partners, len(frontier), note, room)
+        n_frontier, n_unfound = met.sums
+        tally.expand += communicator.traffic - before_sum
         tally.lap("sum")
-        enough = level == options.depth_limit or (targets is not None and n_unfound == 0)
+        enough = at_limit or (targets is not None and n_unfound == 0)
         if n_frontier == 0 or enough:
             break
         level += 1
         n_own = len(frontier)
-        frontier_of = dict(zip(partners, sizes, strict=True))
         messages = [
             message
             for follow in followers
-            for message in _level(communicator, part, follow, frontier, frontier_of, options, tally)
+            for message in _level(communicator, part, follow, frontier, partners, met, room, options, tally)
         ]
         frontier = work.settle(owned, messages, level)
         tally.lap("settle")
@@ -168,27 +174,47 @@ def _own(part: Part, vertices: Array, what: str) -> Array:
     return part.work.xp.asarray((mine % part.grid.block).astype(np.int32))
 
 
+def _note(work: LocalWork, frontier: Array, block: int, exchange: str, room: int) -> Array | None:
+    """Return the message with a frontier if it has at most `room` words, else None."""
+    if form(len(frontier), block, exchange)[1] > room:
+        return None
+    return pack(work, frontier, block, exchange)
+
+
 def _level(
     communicator: Communicator,
     part: Part,
     follow: Follower,
     frontier: Array,
-    frontier_of: Mapping[int, int],
+    partners: list[int],
+    met: Met,
+    room: int,
     options: SearchOptions,
     tally: _SearchTally,
 ) -> list[tuple[Array, int]]:
     """Expand, follow and fold in one sweep; return the received messages with their finders.
 
-    `frontier_of` has the size of the frontier of each rank of the expand group, from which follow the forms
-    of their messages.
+    `met` has the size of the frontier of each partner, from which follow the forms of their messages, and the
+    frontiers of at most `room` words.
     """
     work, block, sweep = part.work, part.grid.block, follow.sweep
-    sizes = [frontier_of[rank] for rank in sweep.expand_group]
+    places = [partners.index(rank) for rank in sweep.expand_group]
+    sizes = [met.numbers[place] for place in places]
 
     before = communicator.traffic
-    packed = pack(work, frontier, block, options.exchange)
     forms = [form(size, block, options.exchange) for size in sizes]
-    gathered = communicator.all_gather(sweep.expand_group, packed, forms)
+    late = [(dtype, length if length > room else 0) for dtype, length in forms]
+    own = sweep.expand_group.index(part.rank)
+    gathered = [
+        met.notes[place][:length].view(dtype) for place, (dtype, length) in zip(places, forms, strict=True)
+    ]
+    if any(length for _, length in late):
+        packed = pack(work, frontier, block, options.exchange)[: late[own][1]]
+        received = communicator.all_gather(sweep.expand_group, packed, late)
+        gathered = [
+            array if length else note
+            for note, array, (_, length) in zip(gathered, received, late, strict=True)
+        ]
     all_front = work.xp.concatenate(
         [
             unpack(work, message, size) + np.int32(place * block)
@@ -196,7 +222,7 @@ def _level(
         ]
     )
     tally.expand += communicator.traffic - before
-    tally.expanded += [packed] * (len(sweep.expand_group) > 1)
+    tally.expanded += [gathered[own]] * (len(sweep.expand_group) > 1)
     tally.lap("expand")
 
     found, n_edges, way = follow(all_front)

@@ -20,13 +20,23 @@ import numpy as np
 from distributed.core import Server
 from distributed.protocol import to_serialize
 
-from rapids_trav.engines.multigpu.communicator import DEADLINE, Array, BaseCommunicator, Form, Traffic, sent
+from rapids_trav.engines.multigpu.communicator import (
+    DEADLINE,
+    Array,
+    BaseCommunicator,
+    Form,
+    Met,
+    Traffic,
+    noted,
+    sent,
+)
 from rapids_trav.engines.multigpu.errors import RankError
 from rapids_trav.engines.multigpu.tcp_links import Links
 
 ASK = 2.0  # seconds to wait for a late rank to say whether it is held up itself
 SMALL = 1 << 14  # bytes up to which an array is part of a message, instead of a frame of its own
 Outcome = Sequence[str] | None  # how a request ended: None for success, or an error's type and message
+NOTHING = np.empty(0, np.uint32)
 END = "end"  # label of the last message of a request
 
 
@@ -93,13 +103,22 @@ class TcpCommunicator(BaseCommunicator):
         return [arrays[place] if k == self.rank else _unpacked(received[k]) for k in group]
 
     def meet(
-        self, values: Sequence[int], partners: Sequence[int], number: int
-    ) -> tuple[list[int], list[int]]:
+        self,
+        values: Sequence[int],
+        partners: Sequence[int] = (),
+        number: int = 0,
+        note: Array | None = None,
+        room: int = 0,
+    ) -> Met:
         mine = list(map(int, (*values, number)))
-        told = self._meet(("sum",), dict.fromkeys(self._inbox, mine)) | {self.rank: mine}
-        self.traffic += Traffic(sums=1)
-        *columns, _ = zip(*told.values(), strict=True)
-        return [sum(column) for column in columns], [told[k][-1] for k in partners]
+        outgoing: dict[int, list] = {k: [mine, None] for k in self._inbox}
+        words = NOTHING if note is None else note.view(np.uint32)
+        outgoing |= {k: [mine, _packed(words)] for k in partners if k != self.rank and len(words)}
+        told = self._meet(("sum",), outgoing) | {self.rank: [mine, None]}
+        self.traffic += noted(note, partners, self.rank)
+        *columns, _ = zip(*(numbers for numbers, _ in told.values()), strict=True)
+        notes = [words if k == self.rank else _unpacked(told[k][1]) for k in partners]
+        return Met([sum(column) for column in columns], [told[k][0][-1] for k in partners], notes)
 
     def conclude(self, outcome: Outcome) -> list[Outcome]:
         """Tell all ranks how a request ended here, None for success; return the outcomes of all ranks.
@@ -239,6 +258,8 @@ def _packed(array: Array) -> object:
 
 
 def _unpacked(content: Any) -> Array:
+    if content is None:
+        return NOTHING
     if isinstance(content, dict):
         return np.frombuffer(bytearray(content["bytes"]), content["dtype"])
     return content

@@ -21,6 +21,9 @@ class DeviceArray(np.ndarray):
     def data(self):
         return SimpleNamespace(ptr=self.ctypes.data)
 
+    def get(self):
+        return np.array(self)
+
 
 def on_device(array) -> DeviceArray:
     return np.array(array).view(DeviceArray)

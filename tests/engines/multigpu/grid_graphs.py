@@ -12,7 +12,7 @@ from rapids_trav.engines.multigpu.grid import Grid
 from rapids_trav.engines.multigpu.local_cpu import CpuWork
 from rapids_trav.engines.multigpu.loopback import run_ranks
 from rapids_trav.engines.multigpu.partition import build
-from rapids_trav.engines.multigpu.records import RankSearch, SearchOptions
+from rapids_trav.engines.multigpu.records import INLINE, RankSearch, SearchOptions
 from rapids_trav.engines.multigpu.search2d import search
 
 GRIDS = [(1, 4), (4, 1), (2, 2), (3, 2)]
@@ -136,7 +136,9 @@ def message_bytes(k: int, block: int, exchange: str) -> int:
     return {"list": as_list, "bitmap": as_bitmap, "auto": min(as_list, as_bitmap)}[exchange]
 
 
-def expected_traffic(graph: Graph, shape, sources, exchange: str, direction: str = "out") -> dict:
+def expected_traffic(
+    graph: Graph, shape, sources, exchange: str, direction: str = "out", inline: int = INLINE
+) -> dict:
     """Count the traffic of each rank at each level and for the predecessors, from SciPy's distances alone.
 
     A rank claims a vertex in the first level in which one of the rank's edges leads to it. That level is the
@@ -167,9 +169,11 @@ def expected_traffic(graph: Graph, shape, sources, exchange: str, direction: str
     first = np.full((grid.size, graph.n), never)
     np.minimum.at(first, (holder, v), from_distance)
 
-    def axis(rank: int) -> list[int]:
-        """Return the ranks that own the vertices that a rank finds."""
-        if direction == "in":
+    backwards = direction == "in"
+
+    def axis(rank: int, down: bool = backwards) -> list[int]:
+        """Return the ranks of a rank's column or row; by default those that own the vertices it finds."""
+        if down:
             return [rank // n_rows * n_rows + i for i in range(n_rows)]
         return [rank % n_rows + j * n_rows for j in range(n_columns)]
 
@@ -181,13 +185,20 @@ def expected_traffic(graph: Graph, shape, sources, exchange: str, direction: str
             claimed = first[rank] == level - 1
             to = [np.count_nonzero(claimed & (owner == other)) for other in range(grid.size)]
             group = axis(rank)
+            column = axis(rank, not backwards)
+            longest = max(
+                message_bytes(np.count_nonzero((distance == level - 1) & (owner == other)), nb, exchange)
+                for other in column
+            )
+            along = exchange != "bitmap" and longest <= 4 * inline  # with the sums
+            expands = 0 if along else n_from - 1
             assert sum(to) == sum(to[other] for other in group)
             expected[level, rank] = (
                 frontier,
                 sum(to),
                 (n_from - 1) * message_bytes(frontier, nb, exchange),
                 sum(message_bytes(to[other], nb, exchange) for other in group if other != rank),
-                n_from - 1 + n_to - 1,
+                expands + n_to - 1,
             )
     asked = np.zeros((grid.size, grid.size), np.int64)
     for vertex in np.flatnonzero(distance > 0):

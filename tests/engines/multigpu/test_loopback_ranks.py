@@ -57,13 +57,22 @@ def test_sums():
 
 
 def test_meeting():
-    """Sums over all ranks come with a number of each partner; partners may differ from rank to rank."""
+    """Sums over all ranks come with a number and a note of each partner; partners may differ."""
+    lengths = [0, 3, 1 << 15]  # the last is sent in a frame of its own between processes
 
     def rank(communicator):
-        partners = [k for k in range(4) if k % 2 == communicator.rank % 2]
-        return communicator.meet([communicator.rank, 1], partners, 10 + communicator.rank)
+        me = communicator.rank
+        partners = [k for k in range(4) if k % 2 == me % 2]
+        found = []
+        for length in lengths:
+            met = communicator.meet([me, 1], partners, 10 + me, np.full(length, me, np.int32), length)
+            assert [note[:length].tolist() for note in met.notes] == [[k] * length for k in partners]
+            found.append((met.sums, met.numbers))
+        return found, communicator.traffic
 
-    assert run_ranks(4, rank) == [([6, 4], [10, 12]), ([6, 4], [11, 13])] * 2
+    traffic = Traffic(bytes=4 * sum(lengths), sums=3)
+    of_pair = [([([6, 4], numbers)] * 3, traffic) for numbers in ([10, 12], [11, 13])]
+    assert run_ranks(4, rank) == of_pair * 2
 
 
 def test_forms_that_are_known():

@@ -101,16 +101,27 @@ def test_groups_and_sums(over_fakes):
     assert over_fakes(4, rank) == [([0, 2], [6, 4]), ([1, 3], [6, 4])] * 2
 
 
-def test_meeting(over_fakes):
-    """Sums over all ranks come with a number of each partner, which may be the rank itself."""
+@pytest.mark.parametrize("meshed", [2, 16])
+def test_meeting(over_fakes, meshed, monkeypatch):
+    """Sums over all ranks come with a number and a note of each partner, which may be the rank itself."""
+    from rapids_trav.engines.multigpu import nccl
+
+    monkeypatch.setattr(nccl, "MESHED", meshed)
 
     def rank(communicator):
-        partners = [k for k in range(4) if k % 2 == communicator.rank % 2]
-        met = communicator.meet([communicator.rank, 1], partners, 10 + communicator.rank)
-        return *met, communicator.meet([5], (), 0), communicator.traffic
+        me = communicator.rank
+        partners = [k for k in range(4) if k % 2 == me % 2]
+        note = on_device(np.arange(me, dtype=np.int32)) if me else None
+        sums, numbers, notes = communicator.meet([me, 1], partners, 10 + me, note, 5)
+        told = [words[:k].tolist() for k, words in zip(partners, notes, strict=True)]
+        return sums, numbers, told, communicator.meet([5]), communicator.traffic
 
-    of_pair = [([6, 4], numbers, ([20], []), Traffic(sums=2)) for numbers in ([10, 12], [11, 13])]
-    assert over_fakes(4, rank) == of_pair * 2
+    found = over_fakes(4, rank)
+    for me, (sums, numbers, told, alone, traffic) in enumerate(found):
+        assert (sums, numbers) == ([6, 4], [10 + me % 2, 12 + me % 2])
+        assert told == [list(range(me % 2)), list(range(2 + me % 2))]
+        assert alone == ([20], [], [])
+        assert traffic == Traffic(bytes=4 * me, sums=2)
 
 
 def test_known_forms_need_no_header(over_fakes, monkeypatch):

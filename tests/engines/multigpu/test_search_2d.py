@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.interface import BfsOptions
 from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.engines.multigpu.records import INLINE
 from rapids_trav.errors import TravError
 
 common = settings(
@@ -54,6 +55,7 @@ def test_random_graphs(graph, data):
         "direction": direction,
         "depth_limit": limit,
         "exchange": data.draw(st.sampled_from(["auto", "list", "bitmap"])),
+        "inline": data.draw(st.sampled_from([0, 2, INLINE])),
         **data.draw(st.sampled_from([{}, {"claim": "sort"}, {"bottom_up": True}, {"deterministic": True}])),
     }
     wanted = graph.distance(sources, direction, limit)

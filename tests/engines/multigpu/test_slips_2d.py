@@ -21,19 +21,24 @@ SOURCE = int(GRAPH.src[0])
 
 
 class Recorder:
-    """Communicator that records what a search gathers and exchanges, not the distribution of edges."""
+    """Communicator that records what a search gathers at each level and exchanges, not the build."""
 
     def __init__(self, communicator):
         self._inner = communicator
-        self.gathered: list = []
+        self.level = -1
+        self.gathered: dict = {}
         self.exchanged: list = []
 
     def __getattr__(self, name):
         return getattr(self._inner, name)
 
+    def meet(self, values, partners=(), *note):
+        self.level += len(partners) > 0
+        return self._inner.meet(values, partners, *note)
+
     def all_gather(self, group, array, known=None):
         received = self._inner.all_gather(group, array, known)
-        self.gathered.append((group, array.copy(), received))
+        self.gathered[self.level] = (group, array.copy(), received)
         return received
 
     def exchange(self, group, arrays, known=None):
@@ -50,7 +55,14 @@ def recorded(shape, direction):
         return recorders.setdefault(communicator.rank, Recorder(communicator))
 
     answer = searched(
-        GRAPH, shape, [SOURCE], on_rank=on_rank, direction=direction, exchange="list", predecessors=False
+        GRAPH,
+        shape,
+        [SOURCE],
+        on_rank=on_rank,
+        direction=direction,
+        exchange="list",
+        predecessors=False,
+        inline=0,
     )
     return answer, recorders
 
@@ -66,9 +78,11 @@ def test_axes_buffers_and_receipts(shape, direction):
         row, column = grid.place(rank)
         axes = [grid.ranks_of_column(column), grid.ranks_of_row(row)]
         expand, fold = axes if direction == "out" else axes[::-1]
-        assert len(recorder.gathered) == len(recorder.exchanged) == wanted.max() + 1
+        assert len(recorder.exchanged) == wanted.max() + 1
 
-        for level, (group, own, received) in enumerate(recorder.gathered):
+        members = np.concatenate([grid.owned(owner) for owner in expand])
+        assert sorted(recorder.gathered) == np.unique(wanted[members][wanted[members] >= 0]).tolist()
+        for level, (group, own, received) in recorder.gathered.items():
             assert group == expand  # all of the column, including this rank
             for owner, offsets in zip(group, received, strict=True):
                 members = np.array(grid.owned(owner))

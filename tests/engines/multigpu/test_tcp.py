@@ -50,7 +50,7 @@ def test_failures_in_a_search(test, monkeypatch):
 @pytest.mark.parametrize("shape", [(2, 2), (3, 2)])
 def test_traffic_is_that_of_the_formula(shape, monkeypatch):
     monkeypatch.setattr(grid_graphs, "run_ranks", run_ranks)
-    test_traffic_2d.test_counters_are_those_of_the_formula(shape, "auto", "out")
+    test_traffic_2d.test_counters_are_those_of_the_formula(shape, "auto", "out", 4)
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint64, np.float32, "M8[ns]", bool])

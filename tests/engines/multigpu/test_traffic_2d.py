@@ -9,18 +9,22 @@ from grid_graphs import expected_traffic, searched
 
 from rapids_trav.engines.multigpu.local_cpu import CpuWork
 from rapids_trav.engines.multigpu.messages import as_bitmap, kinds, pack, unpack
+from rapids_trav.engines.multigpu.records import INLINE
 
 SHAPES = [(1, 4), (4, 1), (2, 2), (3, 2), (2, 5)]
 
 
+@pytest.mark.parametrize("inline", [0, 4, INLINE])
 @pytest.mark.parametrize("direction", ["out", "in"])
 @pytest.mark.parametrize("exchange", ["list", "bitmap", "auto"])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_counters_are_those_of_the_formula(shape, exchange, direction):
+def test_counters_are_those_of_the_formula(shape, exchange, direction, inline):
     graph = graphs.rmat(9, 4, directed=direction == "in")
     sources = [int(graph.src[5]), int(graph.dst[9])]
-    expected = expected_traffic(graph, shape, sources, exchange, direction)
-    answer = searched(graph, shape, sources, exchange=exchange, direction=direction, trace=True)
+    expected = expected_traffic(graph, shape, sources, exchange, direction, inline)
+    answer = searched(
+        graph, shape, sources, exchange=exchange, direction=direction, inline=inline, trace=True
+    )
     n_rows, n_columns = shape
     for rank, found in enumerate(answer.ranks):
         counted = [
