@@ -31,6 +31,9 @@ class BuildTuning:
     sort : {"radix", "merge"}, optional
         Algorithm that sorts the vertices by degree, only with ``degree_sort=True``.  The order is the same;
         the default is "radix".
+    ranks_share_devices : bool
+        Whether ``devices`` may name a GPU several times, which then has as many ranks, each with a part of
+        its multiprocessors: several GPUs are tried on one.
 
     Examples
     --------
@@ -41,8 +44,10 @@ class BuildTuning:
     """
 
     sort: SortBackEnd | None = None
+    ranks_share_devices: bool = False
 
     def __post_init__(self) -> None:
+        flag("ranks_share_devices", self.ranks_share_devices)
         if self.sort is not None:
             one_of("sort", self.sort, get_args(SortBackEnd))
 

@@ -280,7 +280,7 @@ class Engine(Builder, Protocol):
     def run(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
         """Iterate a vertex program from `state`, which is not modified."""
 
-    def smallest_predecessors(self, into: Adjacency, distance: Array, order: Array | None = None) -> Array:
+    def smallest_predecessors(self, view: View, distance: Array, order: Array | None = None) -> Array:
         """Return each vertex's smallest neighbour one level closer (by `order`, if given), or -1."""
 
     def tight_predecessors(self, into: Adjacency, weights: Array, distance: Array, unreached: float) -> Array:

@@ -90,6 +90,9 @@ class LevelTrace:
         Duration, including the host's overhead for the level.
     host_bytes : int
         The part of `bytes` that is edges the GPU read from host memory.
+    exchange : str
+        Way in which the GPUs of one process took the frontier from each other: "lists" of vertices, "copies"
+        of bitmaps, or "look-ups" in each other's memory; empty elsewhere.
     ranks : tuple of RankCosts
         One for each rank of a search over many workers, else empty; `bytes` is then the sum over them, and
         `milliseconds` the time of the slowest.
@@ -102,6 +105,7 @@ class LevelTrace:
     bytes: int
     milliseconds: float
     host_bytes: int = 0
+    exchange: str = ""
     ranks: tuple[RankCosts, ...] = ()
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import kernel_references as reference
 import numpy as np
 import pandas as pd
@@ -57,7 +59,8 @@ def test_smallest_predecessors(adjacency, searched):
     rows = adjacency.row_offsets, adjacency.column_indices, distance
     np.testing.assert_array_equal(reference.smallest_predecessors(*rows), predecessor)
     order = np.random.default_rng(4).permutation(N)
-    theirs = CpuEngine().smallest_predecessors(adjacency, distance.astype(np.int32), order)
+    view = SimpleNamespace(into=adjacency)
+    theirs = CpuEngine().smallest_predecessors(view, distance.astype(np.int32), order)
     np.testing.assert_array_equal(reference.smallest_predecessors(*rows, order), theirs)
     assert (theirs != predecessor).any()
 

@@ -55,7 +55,7 @@ def ranked(cupy, graph: Graph, n_ranks: int, blocks: int = 1, **how) -> Ranked:
     rows = []
     for rank in range(n_ranks):
         mine = dealing.owner(destination) == rank
-        edges = cupy.asarray(source[mine]), cupy.asarray(destination[mine])
+        edges = cupy.asarray(place[u[mine]]), cupy.asarray(destination[mine] - dealing.first(rank))
         degrees = None if graph.symmetric else cupy.asarray(out_degrees[rank])
-        rows.append(rows_of(dealing, rank, *edges, degrees))
+        rows.append(rows_of(dealing, rank, [edges], degrees))
     return Ranked(graph, dealing, LaunchGroup(rows, [0] * n_ranks, blocks=blocks, **how), ids)

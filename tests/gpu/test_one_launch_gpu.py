@@ -102,10 +102,12 @@ def test_long_paths_and_large_stars(cupy, n_ranks):
 
 @pytest.mark.parametrize("vertex", [np.int32, np.int64])
 def test_wide_ids_and_offsets(cupy, monkeypatch, vertex):
+    from rapids_trav.engines.cuda.build import in_memory
     from rapids_trav.engines.multigpu.one_launch import rows
     from rapids_trav.engines.multigpu.one_launch.dealing import Dealing
 
-    monkeypatch.setattr(rows, "edge_type", lambda n: np.dtype(np.int64))
+    for module in (rows, in_memory):
+        monkeypatch.setattr(module, "edge_type", lambda n: np.dtype(np.int64))
     monkeypatch.setattr(Dealing, "vertex_dtype", np.dtype(vertex))
     graph = rmat(11, 16, seed=4)
     check(ranked(cupy, graph, 3), [1])

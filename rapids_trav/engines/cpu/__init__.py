@@ -144,11 +144,11 @@ class CpuEngine:
 
         return shortest_path_shares(view, sources, edges)
 
-    def smallest_predecessors(self, into: Adjacency, distance: Array, order: Array | None = None) -> Array:
+    def smallest_predecessors(self, view: View, distance: Array, order: Array | None = None) -> Array:
         """Return each vertex's smallest neighbour one level closer (by `order`, if given), or -1."""
         from rapids_trav.engines.cpu.predecessors import smallest_predecessors
 
-        return smallest_predecessors(into, distance, order)
+        return smallest_predecessors(view.into, distance, order)
 
     def run(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
         """Iterate a vertex program from `state` until it ends; see `programs.run.run`."""

@@ -267,10 +267,11 @@ class CudaEngine:
         with device_memory(f"program {program.name!r}", view.pages.budget.free):
             return run_shared(view, program, state, options)
 
-    def smallest_predecessors(self, into: Adjacency, distance: Array, order: Array | None = None) -> Array:
+    def smallest_predecessors(self, view: View, distance: Array, order: Array | None = None) -> Array:
         """Return each vertex's smallest neighbour one level closer (by `order`, if given), or -1."""
         from rapids_trav.engines.cuda.results import predecessors
 
+        into = view.into
         with device_memory("the predecessors", distance.size * into.column_indices.dtype.itemsize):
             return predecessors.smallest_predecessors(into, distance, order)
 

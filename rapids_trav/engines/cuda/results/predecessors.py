@@ -11,13 +11,17 @@ from rapids_trav.engines.cuda.runtime import loader
 _MOST_SEARCHES = 65535  # limit of gridDim.y
 
 
-def smallest_predecessors(into: Adjacency, distance: Array, order: Array | None = None) -> Array:
+def smallest_predecessors(
+    into: Adjacency, distance: Array, order: Array | None = None, first_row: int = 0
+) -> Array:
     """Return the smallest u with an edge u -> v and distance[u] == distance[v] - 1.
 
     `distance` is (n,) or (k, n); `order`, (n,), has the keys by which vertices are compared, if it is given.
+    The rows are those of the vertices from `first_row` on, and so are the predecessors.
     """
     distance = cupy.ascontiguousarray(distance, np.int32)
-    predecessor = cupy.empty(distance.shape, into.column_indices.dtype)
+    *searches, n_vertices = distance.shape
+    predecessor = cupy.empty((*searches, into.n_vertices), into.column_indices.dtype)
     if predecessor.size:
         n_searches = predecessor.size // into.n_vertices
         blocks = min(-(-into.n_vertices // loader.BLOCK), loader.most_blocks())
@@ -27,6 +31,8 @@ def smallest_predecessors(into: Adjacency, distance: Array, order: Array | None 
             into.row_offsets,
             into.column_indices,
             into.n_vertices,
+            first_row,
+            n_vertices,
             n_searches,
             distance,
             *([] if order is None else [order]),

@@ -29,9 +29,10 @@ from rapids_trav.engines.multigpu.one_launch.layout import (
     STOP_WORD,
     shared_layout,
 )
+from rapids_trav.engines.multigpu.one_launch.peers import turn
 from rapids_trav.engines.multigpu.one_launch.rows import RankRows
 from rapids_trav.engines.multigpu.one_launch.trace import RankLevel, levels_of
-from rapids_trav.engines.multigpu.one_launch.verdict import verdict_of
+from rapids_trav.engines.multigpu.one_launch.verdict import STOPPED, verdict_of
 from rapids_trav.errors import TravError
 from rapids_trav.memory.model.search import TRACE_COLUMNS, trace_levels
 
@@ -49,11 +50,13 @@ SPECIALISATIONS: tuple[tuple[str, Defines], ...] = tuple(
 class _Rank:
     """One rank's rows, and the memory that lasts from search to search."""
 
-    def __init__(self, rows: RankRows, device: int, blocks: int) -> None:
-        self.rows, self.device, self.blocks = rows, device, blocks
+    def __init__(self, rows: RankRows, edge: np.dtype, device: int, blocks: int) -> None:
+        self.device, self.blocks = device, blocks
         self.layout = shared_layout(rows.dealing)
         with cupy.cuda.Device(device):
+            self.rows = rows = rows.widened(edge)
             self.stream = cupy.cuda.Stream(non_blocking=True)
+            self._beside = cupy.cuda.Stream(non_blocking=True)
             # Memory of a pool has no handle that another process could open.
             memory = cupy.cuda.Memory(self.layout.n_bytes)
             self.shared = cupy.ndarray((self.layout.n_bytes,), np.uint8, cupy.cuda.MemoryPointer(memory, 0))
@@ -69,6 +72,11 @@ class _Rank:
         with cupy.cuda.Device(self.device):
             self.addresses = cupy.asarray(np.array(addresses, np.uint64))
             cupy.cuda.runtime.deviceSynchronize()
+
+    def tell_to_stop(self) -> None:
+        """Write the word that ends a search, beside the kernel that reads it."""
+        with cupy.cuda.Device(self.device), self._beside:
+            self.shared[:4].view(np.uint32).set(np.array([STOPPED], np.uint32))
 
     def stop_word(self) -> int:
         """Return why the last search was given up; waits for it."""
@@ -91,9 +99,8 @@ class _Launch:
             self.found = Search(distance, led if options.predecessors else None, n_unreached=n_unreached)
             own_targets = None
             if options.targets is not None:
-                targets = cupy.asarray(options.targets)
-                mine = targets[dealing.owner(targets) == rows.rank]
-                own_targets = (mine - dealing.first(rows.rank)).astype(vertex)
+                mine = options.targets[dealing.owner(options.targets) == rows.rank]
+                own_targets = cupy.asarray((mine - dealing.first(rows.rank)).astype(vertex))
             marked, _ = bitmap_of(own_targets, dealing.each)
             n_trace = trace_levels(dealing.n_vertices) if options.trace else 0
             self.trace = cupy.empty((n_trace, TRACE_COLUMNS), np.int64) if n_trace else None
@@ -206,10 +213,9 @@ class LaunchGroup:
         self._lock = threading.Lock()
         self._failure: RankError | None = None
         self.total_edges = sum(one.n_edges for one in rows)
-        wide = any(one.into.row_offsets.itemsize == 8 or one.out.row_offsets.itemsize == 8 for one in rows)
-        self.edge = np.dtype(np.int64 if wide else np.int32)
+        self.edge = max((one.edge for one in rows), key=lambda dtype: dtype.itemsize)
         self.ranks = [
-            _Rank(one, device, blocks or multiprocessors(device) // list(devices).count(device))
+            _Rank(one, self.edge, device, blocks or multiprocessors(device) // list(devices).count(device))
             for one, device in zip(rows, devices, strict=True)
         ]
         self.total_linked = sum(rank.total_linked for rank in self.ranks)
@@ -237,12 +243,14 @@ class LaunchGroup:
     def search(self, sources: np.ndarray, options: BfsOptions) -> tuple[list[Search], list[list[RankLevel]]]:
         """Search from `sources`, distinct ids; return each rank's answer, and its levels if traced.
 
+        Sources and targets are on the host.
+
         Raises
         ------
         RankError
             If a rank did not answer in time; so does every search after that.
         """
-        with self._lock:
+        with self._lock, turn([rank.device for rank in self.ranks]):
             if self._failure is not None:
                 raise self._failure
             launches = [_Launch(self, rank, sources, options) for rank in self.ranks]
@@ -253,6 +261,15 @@ class LaunchGroup:
             if self._failure is not None:
                 raise self._failure
             return [launch.found for launch in launches], [launch.levels() for launch in launches]
+
+    def stop(self) -> None:
+        """Tell the ranks of the search that runs, if any, to end it, and wait until they have."""
+        if self._lock.acquire(blocking=False):
+            self._lock.release()
+            return
+        self.ranks[0].tell_to_stop()
+        with self._lock:
+            pass
 
     def _wait(self) -> None:
         """Wait for the ranks, and keep the first reason why one gave up."""

@@ -1,0 +1,149 @@
+"""An engine on several GPUs of one process, which search a graph together.
+
+The first search of a direction deals the edges to the GPUs; `one_launch` describes how they search.  Whatever
+needs the values of all vertices, such as answers, is on the current device.  So is everything that ranks
+cannot do, such as other variants, filters and vertex programs: it reads a second copy of the edges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import cast
+
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.cuda import CudaEngine
+from rapids_trav.engines.cuda.device_memory import device_memory
+from rapids_trav.engines.interface import BfsOptions, Chunks, Engine, Search, SearchStream, View
+from rapids_trav.engines.spread import Replica, SpreadRows, SpreadView
+from rapids_trav.errors import TravError, written
+from rapids_trav.memory.model.search import Searches
+from rapids_trav.memory.model.spread import dealt_bytes
+
+
+class DevicesEngine(CudaEngine):
+    """Searches on several GPUs, and everything else on the current one of them.
+
+    Parameters
+    ----------
+    devices : sequence of int
+        The GPU of each rank.
+    base : CudaEngine
+        Engine whose settings to use.
+
+    Raises
+    ------
+    TravError
+        If there is no such GPU, or two of them do not reach each other's memory.
+    """
+
+    bfs_stream: SearchStream | None = None  # type: ignore[assignment]  # each search has all GPUs
+
+    def __init__(self, devices: Sequence[int], base: CudaEngine) -> None:
+        super().__init__(base.private_capacity, base.hub_degree, base.least_pull, base.bitmaps)
+        from rapids_trav.engines.multigpu.one_launch.peers import reach_each_other
+
+        self.devices = tuple(devices)
+        here, last = self._here(), self.xp.cuda.runtime.getDeviceCount() - 1
+        if max(self.devices) > last:
+            raise TravError(
+                f"devices={list(self.devices)} names GPU {max(self.devices)}, but this process sees GPUs 0 "
+                f"to {last}: choose from these."
+            )
+        if here not in self.devices:
+            raise TravError(
+                f"devices={list(self.devices)} leaves out GPU {here}, the current one, which makes the "
+                f"answers: add it, or make another one current with cupy.cuda.Device."
+            )
+        reach_each_other(self.devices)
+
+    def spread(self, chunks: Chunks, n_vertices: int, *, symmetric: bool, transpose: bool) -> SpreadRows:
+        """Deal the edges to the GPUs; see `one_launch.deal_edges`."""
+        from rapids_trav.engines.cuda.runtime.memory import rapids_allocator
+        from rapids_trav.engines.multigpu.one_launch.spread import DealtRows
+
+        with rapids_allocator():
+            return DealtRows.of(
+                chunks,
+                n_vertices,
+                self.devices,
+                symmetric=symmetric,
+                transpose=transpose,
+                least_pull=self.least_pull,
+            )
+
+    def bfs(self, view: View, sources: Array, options: BfsOptions) -> Search:
+        """Search from all `sources` jointly: "auto" on all GPUs, other variants on the current one."""
+        rows = _rows_of(view) if options.variant == "auto" else None
+        if rows is None:
+            return super().bfs(view, sources, options)
+        with device_memory("the search", self._bytes_of_ranks(view, options)):
+            return rows.search(sources, options)
+
+    def bfs_each(self, view: View, sources: Array, options: BfsOptions) -> Search:
+        """Search from each of k `sources`: with copies of the graph on all GPUs, a part on each of them.
+
+        A graph that does not fit each GPU is searched by all of them, from one source after another.
+        """
+        from rapids_trav.engines.cuda.bfs import batch
+
+        if options.variant != "auto" or _rows_of(view) is None:
+            return super().bfs_each(view, sources, options)
+        if not (replicas := cast(SpreadView, view).replicas()):
+            with device_memory(f"{len(sources)} searches", self._bytes_of_ranks(view, options)):
+                return batch.one_by_one(self.bfs, view, sources, options)
+        from rapids_trav.engines.multigpu.replicas import search_on_each
+
+        search = partial(CudaEngine.bfs_each, self, options=options)
+        with device_memory(f"{len(sources)} searches", self._search_bytes(view, len(sources), options)):
+            return search_on_each(replicas, sources, search)
+
+    def smallest_predecessors(self, view: View, distance: Array, order: Array | None = None) -> Array:
+        """Return each vertex's smallest neighbour one level closer (by `order`, if given), or -1."""
+        rows = None if order is None else _rows_of(view)
+        if rows is None or order is None:
+            return super().smallest_predecessors(view, distance, order)
+        with device_memory("the predecessors", 3 * distance.nbytes):
+            found = [rows.smallest_predecessors(one, order) for one in self.xp.atleast_2d(distance)]
+            return self.xp.stack(found).reshape(distance.shape)
+
+    def replicated(self, view: View) -> Sequence[Replica]:
+        """Return `view` and copies of it on the other GPUs; none if these lack the memory."""
+        from rapids_trav.engines.multigpu.replicas import WORD, Copy
+
+        n_bytes = view.out.nbytes + (0 if view.into is view.out else view.into.nbytes)
+        vertex = view.out.column_indices.dtype.itemsize
+        needed = n_bytes + Searches("auto", number=WORD).nbytes(False, view.n_vertices, vertex)
+        here = self._here()
+        others = [device for device in dict.fromkeys(self.devices) if device != here]
+        for device in others:
+            with self.xp.cuda.Device(device):
+                if needed > self.free_bytes():
+                    return ()
+        with device_memory("copies of the graph on other GPUs", n_bytes):
+            return [Copy.of(view, device) for device in (here, *others)]
+
+    def _here(self) -> int:
+        return int(self.xp.cuda.runtime.getDevice())
+
+    def _bytes_of_ranks(self, view: View, options: BfsOptions) -> int:
+        return dealt_bytes(view.n_vertices, len(self.devices), predecessors=options.predecessors)
+
+
+def _rows_of(view: View) -> SpreadRows | None:
+    """Return the edges of a view as they are dealt to the GPUs, or None if they are not."""
+    return cast(SpreadView, view).spread() if view.n_vertices else None
+
+
+def on_devices(engine: Engine, given: str | Sequence[int], *, shared: bool) -> Engine:
+    """Return an engine on these GPUs; see `engines.spread_over`."""
+    if not isinstance(engine, CudaEngine):
+        raise TravError(
+            f"devices={written(given)} needs the engine of this package, not {written(engine)}: leave out "
+            f"engine."
+        )
+    runtime = engine.xp.cuda.runtime
+    devices = list(range(runtime.getDeviceCount()) if isinstance(given, str) else given)
+    if len(set(devices)) < len(devices) and not shared:
+        raise TravError(f"devices={devices} names a GPU twice: give each of them once.")
+    return engine if devices == [runtime.getDevice()] else DevicesEngine(devices, engine)
