@@ -86,7 +86,9 @@ class BuildOptions:
         """Refuse anything but "all" or numbers of GPUs, and options that do not go with several."""
         given = self.devices
         numbers = given if isinstance(given, (tuple, list, range)) else ()
-        if given != "all" and not (numbers and all(type(one) is int and one >= 0 for one in numbers)):
+        if not (isinstance(given, str) and given == "all") and not (
+            numbers and all(type(one) is int and one >= 0 for one in numbers)
+        ):
             raise TravError(
                 f'devices={written(given)} does not name GPUs: give their numbers, such as [0, 1], or "all".'
             )

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import threading
+import time
 from collections.abc import Sequence
-from contextlib import ExitStack
 
 import cupy
 import numpy as np
@@ -22,7 +22,6 @@ from rapids_trav.engines.cuda.runtime.loader import Defines, defines_of, load, m
 from rapids_trav.engines.cuda.runtime.memory import aligned, together
 from rapids_trav.engines.interface import MOST_LEVELS, BfsOptions, Search
 from rapids_trav.engines.multigpu.communicator import DEADLINE
-from rapids_trav.engines.multigpu.errors import RankError
 from rapids_trav.engines.multigpu.one_launch.layout import (
     MEETING_BYTES,
     RANKED_ARGUMENTS,
@@ -36,6 +35,7 @@ from rapids_trav.engines.multigpu.one_launch.verdict import STOPPED, verdict_of
 from rapids_trav.errors import TravError
 from rapids_trav.memory.model.search import TRACE_COLUMNS, trace_levels
 
+_AWAKE, _NAP = 1e-3, 5e-5  # seconds for which the host asks without pause, and between questions after that
 BLOCK_SIZE = 512  # larger blocks leave a thread too few registers for what ranks add
 TUNED = {**fused.TUNED, "BLOCK_SIZE": BLOCK_SIZE, "PAGED": 0, "HUB_CACHE": 0, "RANKED": 1}
 
@@ -75,8 +75,29 @@ class _Rank:
 
     def tell_to_stop(self) -> None:
         """Write the word that ends a search, beside the kernel that reads it."""
-        with cupy.cuda.Device(self.device), self._beside:
-            self.shared[:4].view(np.uint32).set(np.array([STOPPED], np.uint32))
+        runtime, word = cupy.cuda.runtime, np.array([STOPPED], np.uint32)
+        with cupy.cuda.Device(self.device):
+            runtime.memcpyAsync(
+                self.shared.data.ptr,
+                word.ctypes.data,
+                word.nbytes,
+                runtime.memcpyHostToDevice,
+                self._beside.ptr,
+            )
+            self._beside.synchronize()
+
+    def wait(self) -> None:
+        """Wait for the last search; the host stays open to interrupts."""
+        begin = time.monotonic()
+        while not self.stream.done:
+            time.sleep(0 if time.monotonic() - begin < _AWAKE else _NAP)
+
+    def forget(self) -> None:
+        """Clear what a search that was given up left in memory, once the searches of all ranks have ended."""
+        with cupy.cuda.Device(self.device), self.stream:
+            for memory in (self.shared, self.control, self.meeting):
+                memory[:] = 0
+            self.stream.synchronize()
 
     def stop_word(self) -> int:
         """Return why the last search was given up; waits for it."""
@@ -211,7 +232,6 @@ class LaunchGroup:
             )
         self.deadline, self.least_pull = deadline, least_pull
         self._lock = threading.Lock()
-        self._failure: RankError | None = None
         self.total_edges = sum(one.n_edges for one in rows)
         self.edge = max((one.edge for one in rows), key=lambda dtype: dtype.itemsize)
         self.ranks = [
@@ -248,30 +268,46 @@ class LaunchGroup:
         Raises
         ------
         RankError
-            If a rank did not answer in time; so does every search after that.
+            If a rank did not answer in time, or the search was stopped.  Later searches are not affected.
         """
         with self._lock, turn([rank.device for rank in self.ranks]):
-            if self._failure is not None:
-                raise self._failure
             launches = [_Launch(self, rank, sources, options) for rank in self.ranks]
-            with ExitStack() as stack:
-                stack.callback(self._wait)
+            try:
                 for launch in launches:
                     launch.start()
-            if self._failure is not None:
-                raise self._failure
+                for rank in self.ranks:
+                    rank.wait()
+                self._check()
+            except BaseException:  # a launch failed, a rank gave up, or the caller was interrupted
+                self._end()
+                raise
             return [launch.found for launch in launches], [launch.levels() for launch in launches]
 
     def stop(self) -> None:
-        """Tell the ranks of the search that runs, if any, to end it, and wait until they have."""
-        if self._lock.acquire(blocking=False):
+        """End the search that runs, if any, which raises an error, and wait until it has ended."""
+        told = False
+        while not self._lock.acquire(timeout=_NAP):
+            told = True
+            for rank in self.ranks:
+                rank.tell_to_stop()
+        try:
+            for rank in self.ranks if told else ():  # it may have ended before it was told
+                rank.forget()
+        finally:
             self._lock.release()
-            return
-        self.ranks[0].tell_to_stop()
-        with self._lock:
-            pass
 
-    def _wait(self) -> None:
-        """Wait for the ranks, and keep the first reason why one gave up."""
+    def _check(self) -> None:
+        """Raise the reason why a rank gave the search up, if any did."""
+        devices = [rank.device for rank in self.ranks]
         for rank in self.ranks:
-            self._failure = self._failure or verdict_of(rank.stop_word(), self.deadline)
+            if (error := verdict_of(rank.stop_word(), self.deadline, devices)) is not None:
+                raise error
+
+    def _end(self) -> None:
+        """End a search of which some ranks may still wait for others, and make the next one possible."""
+        for rank in self.ranks:
+            rank.tell_to_stop()
+        for rank in self.ranks:
+            rank.stream.synchronize()
+        for rank in self.ranks:
+            rank.forget()
