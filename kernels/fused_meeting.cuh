@@ -23,7 +23,7 @@
 
 // Totals of a rank's level, written by that rank.
 struct alignas(128) Slot {
-    u64 listed;
+    u64 listed;  // or, after offers, those for the slot's owner
     u64 vertices;
     u64 edges;
     u64 targets;
@@ -44,6 +44,7 @@ struct Meeting {
     u32 stop;    // as in `Shared`, for the host
     alignas(128) Level total;
     u64 listed[MOST_RANKS];
+    u64 offers[MOST_RANKS];  // for each rank, until they are told (LEAN)
 };
 
 // Why a search has to end, for the host (engines/multigpu/one_launch/verdict.py): STOPPED, if somebody wanted
@@ -119,14 +120,15 @@ struct Ranks {
 };
 
 // Exchanges the totals of a level with the other ranks; one warp of the rank calls it when all its blocks
-// have arrived.
-__device__ __forceinline__ void exchange_totals(const Ranks& ranks, const Level* level) {
+// have arrived.  After offers, each rank is told how many are for it, in place of the vertices listed.
+__device__ __forceinline__ void exchange_totals(const Ranks& ranks, const Level* level, bool offers) {
     Meeting& meeting = *ranks.meeting;
     Shared& own = *ranks.shared[ranks.rank];
     const u32 number = __ldcg(&meeting.number) + 1;
     for (i32 r = lane_id(); r < ranks.n; r += WARP) {
         Slot& slot = ranks.shared[r]->slots[number & 1][ranks.rank];
-        store_remote(&slot.listed, __ldcg(&level->narrow));
+        store_remote(&slot.listed, __ldcg(offers ? &meeting.offers[r] : &level->narrow));
+        if (offers) meeting.offers[r] = 0;
         store_remote(&slot.vertices, __ldcg(&level->vertices));
         store_remote(&slot.edges, __ldcg(&level->edges));
         store_remote(&slot.targets, __ldcg(&level->targets));
@@ -178,7 +180,8 @@ struct RanksShared {
 // Ends a level (or a part of one) on all ranks: as end_level(), but the totals are those of all ranks.
 // Returns false if the search has to end without an answer.
 __device__ __forceinline__ bool meet(BlockShared& shared, RanksShared& heard, Control* control, Level* level,
-                                     const Tally& tally, u32& epoch, const Ranks& ranks) {
+                                     const Tally& tally, u32& epoch, const Ranks& ranks,
+                                     bool offers = false) {
     add_tally(tally, shared.sum);
     __syncthreads();
     if (warp_in_block() == 0) {
@@ -194,7 +197,7 @@ __device__ __forceinline__ bool meet(BlockShared& shared, RanksShared& heard, Co
         }
         if (__shfl_sync(FULL_WARP, static_cast<u32>(last), 0)) {
             __syncwarp();
-            exchange_totals(ranks, level);
+            exchange_totals(ranks, level, offers);
             __threadfence();
             __syncwarp();
             if (lane_id() == 0) store_release_system(&meeting.ended, epoch);

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from rapids_trav.engines.interface import DeviceEngine, Engine
 from rapids_trav.engines.presence import DOCTOR, cause, gpu_is_there
 from rapids_trav.errors import TravError, written
+from rapids_trav.tuning import Layout
 
 __all__ = ["NAMES", "gpu_is_there", "select", "spread_over"]
 
@@ -45,10 +46,12 @@ def select(name: str | Engine, frame_library: str) -> Engine:
     return engine
 
 
-def spread_over(engine: Engine, devices: str | Sequence[int], *, shared: bool = False) -> Engine:
+def spread_over(
+    engine: Engine, devices: str | Sequence[int], *, shared: bool = False, layout: Layout | None = None
+) -> Engine:
     """Return an engine on several GPUs, "all" or those named; `engine` itself if there is one GPU only.
 
-    With `shared`, a GPU may be named several times.
+    With `shared`, a GPU may be named several times; `layout` is that of each GPU's rows, if it is chosen.
     """
     if engine.place != "device":
         raise TravError(
@@ -57,4 +60,4 @@ def spread_over(engine: Engine, devices: str | Sequence[int], *, shared: bool = 
         )
     from rapids_trav.engines.multigpu.devices import on_devices
 
-    return on_devices(engine, devices, shared=shared)
+    return on_devices(engine, devices, shared=shared, layout=layout)

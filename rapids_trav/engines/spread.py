@@ -7,10 +7,15 @@ from typing import Protocol, runtime_checkable
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import BfsOptions, Chunks, DeviceEngine, Search, View
+from rapids_trav.tuning import Layout
 
 
 class SpreadRows(Protocol):
     """The edges of a graph in one direction, spread over devices, which search them together."""
+
+    @property
+    def layout(self) -> Layout:
+        """Return "both" if each device has its edges by both ends, "lean" if by destination alone."""
 
     def search(self, sources: Array, options: BfsOptions) -> Search:
         """Search from all `sources` jointly; the answer is on the current device."""
@@ -54,8 +59,10 @@ class SpreadEngine(DeviceEngine, Protocol):
     def devices(self) -> tuple[int, ...]:
         """Return the numbers of the devices, one for each rank."""
 
-    def spread(self, chunks: Chunks, n_vertices: int, *, symmetric: bool, transpose: bool) -> SpreadRows:
-        """Deal the edges, whose vertices are numbered by descending degree, to the devices."""
+    def spread(
+        self, chunks: Chunks, n_vertices: int, *, n_edges: int, symmetric: bool, transpose: bool
+    ) -> SpreadRows:
+        """Deal at most `n_edges` edges, whose vertices are numbered by descending degree, to the devices."""
 
     def replicated(self, view: View) -> Sequence[Replica]:
         """Return `view` and copies of it on the other devices; none if these lack the memory."""

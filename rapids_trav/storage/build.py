@@ -41,7 +41,9 @@ def build(edges: Any, options: BuildOptions) -> GraphParts:
     weight = source.defaults.weight if options.weight is None else options.weight
     runner = select(options.engine, source.library.name)
     if options.devices is not None:
-        runner = spread_over(runner, options.devices, shared=options.ranks_share_devices)
+        runner = spread_over(
+            runner, options.devices, shared=options.ranks_share_devices, layout=options.layout
+        )
     sides = edge_columns(source, options.src, options.dst)
     if weight is not None:
         require_column(source.columns, weight)

@@ -11,7 +11,7 @@ from typing import Literal, get_args
 from rapids_trav.edges.sources import Ends
 from rapids_trav.engines.interface import Engine
 from rapids_trav.errors import TravError, written
-from rapids_trav.tuning import BuildTuning, SortBackEnd, tuned
+from rapids_trav.tuning import BuildTuning, Layout, SortBackEnd, tuned
 from rapids_trav.utilities.checks import flag, one_of
 from rapids_trav.utilities.locations import folder
 from rapids_trav.utilities.sizes import parse_limit
@@ -109,6 +109,11 @@ class BuildOptions:
     def ranks_share_devices(self) -> bool:
         """Whether a GPU may be named more than once."""
         return self._tuning.ranks_share_devices
+
+    @property
+    def layout(self) -> Layout | None:
+        """Layout of the rows of each GPU; None for the one that fits."""
+        return self._tuning.layout
 
 
 def _check_grid(grid: object) -> None:

@@ -79,7 +79,8 @@ class OnDevices(InMemory):
 
     def __init__(self, engine: SpreadEngine, n_vertices: int, edges: GraphEdges, *, n_edges: int) -> None:
         super().__init__(engine, n_vertices, edges, partial(OnDemand, n_edges, engine))
-        self._directed, self._chunks, self._n_vertices = edges.directed, edges.chunks, n_vertices
+        self._directed, self._chunks = edges.directed, edges.chunks
+        self._n_vertices, self._n_edges = n_vertices, n_edges
         self._spread: dict[str, SpreadRows] = {}
         self._replicas: dict[str, Sequence[Replica]] = {}
         self._making = threading.RLock()
@@ -97,6 +98,7 @@ class OnDevices(InMemory):
                 self._spread[name] = self.engine.spread(
                     self._chunks,
                     self._n_vertices,
+                    n_edges=self._n_edges,
                     symmetric=not self._directed or name == "both",
                     transpose=name == "in",
                 )

@@ -38,10 +38,11 @@ class Ranked:
         return distance, predecessor, levels
 
 
-def ranked(cupy, graph: Graph, n_ranks: int, blocks: int = 1, devices=None, **how) -> Ranked:
+def ranked(cupy, graph: Graph, n_ranks: int, blocks: int = 1, devices=None, lean=False, **how) -> Ranked:
     """Deal the vertices of a graph to ranks and build the rows of each; they share a GPU by default."""
     from rapids_trav.engines.multigpu.one_launch.dealing import Dealing
     from rapids_trav.engines.multigpu.one_launch.group import LaunchGroup
+    from rapids_trav.engines.multigpu.one_launch.lean_rows import lean_rows
     from rapids_trav.engines.multigpu.one_launch.peers import reach_each_other
     from rapids_trav.engines.multigpu.one_launch.rows import rows_of
 
@@ -58,6 +59,9 @@ def ranked(cupy, graph: Graph, n_ranks: int, blocks: int = 1, devices=None, **ho
         mine = dealing.owner(destination) == rank
         cupy.cuda.Device(devices[rank]).use()
         edges = cupy.asarray(place[u[mine]]), cupy.asarray(destination[mine] - dealing.first(rank))
+        if lean:
+            rows.append(lean_rows(dealing, rank, devices[rank], lambda edges=edges: [edges]))
+            continue
         degrees = None if graph.symmetric else cupy.asarray(out_degrees[rank])
         rows.append(rows_of(dealing, rank, [edges], degrees))
     cupy.cuda.Device(0).use()

@@ -39,7 +39,8 @@ def on_devices(request, engine):
     def build(n_ranks=2, edges=EDGES, **how) -> Graph:
         how.setdefault("engine", engine)  # turns bottom-up in small graphs
         if request.param == "shared":
-            return Graph.from_edges(edges, devices=[0] * n_ranks, tuning={"ranks_share_devices": True}, **how)
+            tuning = {"ranks_share_devices": True} | how.pop("tuning", {})
+            return Graph.from_edges(edges, devices=[0] * n_ranks, tuning=tuning, **how)
         return Graph.from_edges(edges, devices=range(min(n_ranks, gpu_count())), **how)
 
     return build
@@ -159,6 +160,62 @@ def test_the_model_of_memory_has_the_rows(on_devices, directed):
     entries = len(edges) if directed else 2 * len(edges)
     most = 2 * dealt_rows_bytes(graph.n_vertices, entries, 2)
     assert most / 2 < rows <= 1.2 * most  # headers, and ids that no vertex has, count in small graphs
+
+
+@pytest.mark.parametrize("layout", ["both", "lean", None])
+def test_the_layout_that_fits_is_chosen_and_told(on_devices, monkeypatch, layout):
+    """One that is named is taken; otherwise both orientations, where they fit beside a search."""
+    from rapids_trav.engines.multigpu.devices import DevicesEngine
+    from rapids_trav.memory.model.spread import deal_bytes, dealt_bytes, dealt_rows_bytes
+
+    expected = EDGES.trav.graph()
+    how = {} if layout is None else {"tuning": {"layout": layout}}
+
+    def made(free=None):
+        with monkeypatch.context() as changed:
+            if free is not None:
+                changed.setattr(DevicesEngine, "_free_of_ranks", lambda self: [10 * free, free])
+            return on_devices(2, **how)
+
+    n, entries = expected.n_vertices, 2 * len(EDGES)
+    fits = max(
+        deal_bytes(n, entries, 2),
+        dealt_rows_bytes(n, entries, 2) + dealt_bytes(n, 2, predecessors=True),
+    )
+    for graph, lean in ((made(fits), layout == "lean"), (made(fits - 1), layout != "both")):
+        names = set(to_pandas(graph.memory())["structure"])
+        assert ("rows by destination alone (lean)" in names) is lean
+        assert ("rows by both ends" in names) is not lean
+        answer, trace = graph.bfs(SOURCES, trace=True)
+        same(answer[["vertex", "distance"]], expected.bfs(SOURCES)[["vertex", "distance"]])
+        assert ("offers" in set(to_pandas(trace)["exchange"])) is lean
+        assert ("lists" in set(to_pandas(trace)["exchange"].head(1))) is not lean
+        for ask in (
+            lambda graph: graph.bfs(SOURCES, deterministic=True),
+            lambda graph: graph.bfs(SOURCES, mode="each", deterministic=True),
+            lambda graph: graph.levels(SOURCES),
+            lambda graph: graph.degrees(),
+        ):
+            same(ask(graph), ask(expected))
+
+
+def test_lean_rows_take_half_and_what_the_model_says(on_devices):
+    from rapids_trav.memory.model.spread import dealt_rows_bytes
+
+    edges = pd.concat([EDGES] * 20)
+    made = [on_devices(2, edges=edges, tuning={"layout": layout}) for layout in ("both", "lean")]
+    held = [to_pandas(graph.memory()) for graph in made]
+    both, lean = (one[one["structure"].str.startswith("rows by")]["bytes"].sum() for one in held)
+    assert lean < 0.55 * both
+    for graph, one, layout in zip(made, held, ("both", "lean"), strict=True):
+        most = 2 * dealt_rows_bytes(graph.n_vertices, 2 * len(edges), 2, layout)
+        found = one[one["place"].str.startswith("device ")]["bytes"].sum()
+        assert most / 2 < found <= 1.3 * most  # as above
+
+
+def test_lean_rows_are_for_edges_both_ways(on_devices):
+    with pytest.raises(TravError, match="layout='lean' is for searches that follow each edge both ways"):
+        on_devices(2, directed=True, tuning={"layout": "lean"})
 
 
 def test_other_questions_are_answered_from_one_device(on_devices, expected, directed):

@@ -18,7 +18,8 @@ from rapids_trav.engines.interface import BfsOptions, Chunks, Engine, Search, Se
 from rapids_trav.engines.spread import Replica, SpreadRows, SpreadView
 from rapids_trav.errors import TravError, written
 from rapids_trav.memory.model.search import Searches
-from rapids_trav.memory.model.spread import dealt_bytes
+from rapids_trav.memory.model.spread import dealt_bytes, layout_that_fits
+from rapids_trav.tuning import Layout
 
 
 class DevicesEngine(CudaEngine):
@@ -30,6 +31,8 @@ class DevicesEngine(CudaEngine):
         The GPU of each rank.
     base : CudaEngine
         Engine whose settings to use.
+    layout : {"both", "lean"}, optional
+        Layout of the rows of each rank; by default the one that fits.
 
     Raises
     ------
@@ -39,11 +42,11 @@ class DevicesEngine(CudaEngine):
 
     bfs_stream: SearchStream | None = None  # type: ignore[assignment]  # each search has all GPUs
 
-    def __init__(self, devices: Sequence[int], base: CudaEngine) -> None:
+    def __init__(self, devices: Sequence[int], base: CudaEngine, layout: Layout | None = None) -> None:
         super().__init__(base.private_capacity, base.hub_degree, base.least_pull, base.bitmaps)
         from rapids_trav.engines.multigpu.one_launch.peers import reach_each_other
 
-        self.devices = tuple(devices)
+        self.devices, self._layout = tuple(devices), layout
         here, last = self._here(), self.xp.cuda.runtime.getDeviceCount() - 1
         if max(self.devices) > last:
             raise TravError(
@@ -57,11 +60,22 @@ class DevicesEngine(CudaEngine):
             )
         reach_each_other(self.devices)
 
-    def spread(self, chunks: Chunks, n_vertices: int, *, symmetric: bool, transpose: bool) -> SpreadRows:
+    def spread(
+        self, chunks: Chunks, n_vertices: int, *, n_edges: int, symmetric: bool, transpose: bool
+    ) -> SpreadRows:
         """Deal the edges to the GPUs; see `one_launch.deal_edges`."""
         from rapids_trav.engines.cuda.runtime.memory import rapids_allocator
         from rapids_trav.engines.multigpu.one_launch.spread import DealtRows
 
+        layout = self._layout
+        if layout is None:
+            n_entries = 2 * n_edges if symmetric else n_edges
+            layout = layout_that_fits(n_vertices, n_entries, self._free_of_ranks(), symmetric=symmetric)
+        if layout == "lean" and not symmetric:
+            raise TravError(
+                "layout='lean' is for searches that follow each edge both ways: leave it out, or make the "
+                "graph undirected."
+            )
         with rapids_allocator():
             return DealtRows.of(
                 chunks,
@@ -69,6 +83,7 @@ class DevicesEngine(CudaEngine):
                 self.devices,
                 symmetric=symmetric,
                 transpose=transpose,
+                lean=layout == "lean",
                 least_pull=self.least_pull,
             )
 
@@ -77,7 +92,7 @@ class DevicesEngine(CudaEngine):
         rows = _rows_of(view) if options.variant == "auto" else None
         if rows is None:
             return super().bfs(view, sources, options)
-        with device_memory("the search", self._bytes_of_ranks(view, options)):
+        with device_memory("the search", self._bytes_of_ranks(rows, view, options)):
             return rows.search(sources, options)
 
     def bfs_each(self, view: View, sources: Array, options: BfsOptions) -> Search:
@@ -87,10 +102,11 @@ class DevicesEngine(CudaEngine):
         """
         from rapids_trav.engines.cuda.bfs import batch
 
-        if options.variant != "auto" or _rows_of(view) is None:
+        rows = _rows_of(view) if options.variant == "auto" else None
+        if rows is None:
             return super().bfs_each(view, sources, options)
         if not (replicas := cast(SpreadView, view).replicas()):
-            with device_memory(f"{len(sources)} searches", self._bytes_of_ranks(view, options)):
+            with device_memory(f"{len(sources)} searches", self._bytes_of_ranks(rows, view, options)):
                 return batch.one_by_one(self.bfs, view, sources, options)
         from rapids_trav.engines.multigpu.replicas import search_on_each
 
@@ -123,11 +139,21 @@ class DevicesEngine(CudaEngine):
         with device_memory("copies of the graph on other GPUs", n_bytes):
             return [Copy.of(view, device) for device in (here, *others)]
 
+    def _free_of_ranks(self) -> list[int]:
+        """Return the free bytes of each rank's GPU, divided among the ranks there."""
+        found = []
+        for device in self.devices:
+            with self.xp.cuda.Device(device):
+                found.append(self.free_bytes() // self.devices.count(device))
+        return found
+
     def _here(self) -> int:
         return int(self.xp.cuda.runtime.getDevice())
 
-    def _bytes_of_ranks(self, view: View, options: BfsOptions) -> int:
-        return dealt_bytes(view.n_vertices, len(self.devices), predecessors=options.predecessors)
+    def _bytes_of_ranks(self, rows: SpreadRows, view: View, options: BfsOptions) -> int:
+        return dealt_bytes(
+            view.n_vertices, len(self.devices), predecessors=options.predecessors, layout=rows.layout
+        )
 
 
 def _rows_of(view: View) -> SpreadRows | None:
@@ -135,7 +161,7 @@ def _rows_of(view: View) -> SpreadRows | None:
     return cast(SpreadView, view).spread() if view.n_vertices else None
 
 
-def on_devices(engine: Engine, given: str | Sequence[int], *, shared: bool) -> Engine:
+def on_devices(engine: Engine, given: str | Sequence[int], *, shared: bool, layout: Layout | None) -> Engine:
     """Return an engine on these GPUs; see `engines.spread_over`."""
     if not isinstance(engine, CudaEngine):
         raise TravError(
@@ -146,4 +172,4 @@ def on_devices(engine: Engine, given: str | Sequence[int], *, shared: bool) -> E
     devices = list(range(runtime.getDeviceCount()) if isinstance(given, str) else given)
     if len(set(devices)) < len(devices) and not shared:
         raise TravError(f"devices={devices} names a GPU twice: give each of them once.")
-    return engine if devices == [runtime.getDevice()] else DevicesEngine(devices, engine)
+    return engine if devices == [runtime.getDevice()] else DevicesEngine(devices, engine, layout)

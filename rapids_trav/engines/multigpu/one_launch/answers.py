@@ -71,6 +71,7 @@ def levels_together(levels: Sequence[Sequence[RankLevel]], dealing: Dealing) -> 
         first = ranks[0]
         edges = sum(rank.edges for rank in ranks)
         moved = edges * (vertex + 4) + dealing.n_ranks * _exchanged(first, vertex, bitmap)
+        moved += 2 * vertex * edges if first.exchange == "offers" else 0  # at most one for each edge
         milliseconds = max(rank.milliseconds for rank in ranks)
         found.append(
             LevelTrace(

@@ -7,6 +7,7 @@ built one after another: beside the given edges, only those of one rank exist tw
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import cupy
 import numpy as np
@@ -15,7 +16,8 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.build.in_memory import count_ids
 from rapids_trav.engines.interface import Chunks
 from rapids_trav.engines.multigpu.one_launch.dealing import Dealing
-from rapids_trav.engines.multigpu.one_launch.peers import copied_to
+from rapids_trav.engines.multigpu.one_launch.lean_rows import lean_rows
+from rapids_trav.engines.multigpu.one_launch.peers import copied_to, synchronize
 from rapids_trav.engines.multigpu.one_launch.rows import RankRows, rows_of
 
 _AT_ONCE = 1 << 24  # edges of which a rank's are chosen together, so that temporary arrays stay small
@@ -28,6 +30,7 @@ def deal_edges(
     *,
     symmetric: bool = False,
     transpose: bool = False,
+    lean: bool = False,
 ) -> list[RankRows]:
     """Build the rows of each rank on its device, from edges on the current one.
 
@@ -37,20 +40,32 @@ def deal_edges(
         Each call yields all edges u -> v as pairs of arrays.
     symmetric, transpose : bool
         Whether searches follow the edges both ways, or from v to u.
+    lean : bool
+        Whether ranks have the rows of their own vertices alone; only if `symmetric`.
     """
     degrees = None if symmetric else _out_degrees(chunks, dealing, transpose)
     rows = []
     for rank, device in enumerate(devices):
-        edges = [
-            (copied_to(device, place), copied_to(device, own))
-            for place, own in _of_rank(chunks, dealing, rank, symmetric, transpose)
-        ]
+        of_this = partial(_on_device, device, chunks, dealing, rank, symmetric, transpose)
+        if lean:
+            rows.append(lean_rows(dealing, rank, device, of_this))
+            synchronize(device)
+            continue
+        edges = list(of_this())
         of_rank = None if degrees is None else copied_to(device, degrees[rank])
         with cupy.cuda.Device(device):
             rows.append(rows_of(dealing, rank, edges, of_rank))
-            cupy.cuda.get_current_stream().synchronize()  # before other streams read them
+        synchronize(device)
         del edges
     return rows
+
+
+def _on_device(
+    device: int, chunks: Chunks, dealing: Dealing, rank: int, symmetric: bool, transpose: bool
+) -> Iterator[tuple[Array, Array]]:
+    """Yield the edges of a rank as `_of_rank` does, on its device."""
+    for place, own in _of_rank(chunks, dealing, rank, symmetric, transpose):
+        yield copied_to(device, place), copied_to(device, own)
 
 
 def _of_rank(

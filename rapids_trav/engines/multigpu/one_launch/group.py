@@ -40,10 +40,11 @@ BLOCK_SIZE = 512  # larger blocks leave a thread too few registers for what rank
 TUNED = {**fused.TUNED, "BLOCK_SIZE": BLOCK_SIZE, "PAGED": 0, "HUB_CACHE": 0, "RANKED": 1}
 
 SPECIALISATIONS: tuple[tuple[str, Defines], ...] = tuple(
-    (fused.FILE, defines_of(fused.FILE, vertex, edge, PREDECESSORS=parents, TRACE=trace, **TUNED))
+    (fused.FILE, defines_of(fused.FILE, vertex, edge, PREDECESSORS=parents, TRACE=trace, LEAN=lean, **TUNED))
     for vertex, edge in ((32, 32), (32, 64), (64, 64))
     for parents in (0, 1)
     for trace in (0, 1)
+    for lean in (0, 1)
 )
 
 
@@ -52,7 +53,7 @@ class _Rank:
 
     def __init__(self, rows: RankRows, edge: np.dtype, device: int, blocks: int) -> None:
         self.device, self.blocks = device, blocks
-        self.layout = shared_layout(rows.dealing)
+        self.layout = shared_layout(rows.dealing, rows.lean)
         with cupy.cuda.Device(device):
             self.rows = rows = rows.widened(edge)
             self.stream = cupy.cuda.Stream(non_blocking=True)
@@ -127,7 +128,7 @@ class _Launch:
             self.trace = cupy.empty((n_trace, TRACE_COLUMNS), np.int64) if n_trace else None
             capacity, begins, n_bytes = group.queues(rank, len(sources))
             self._memory = cupy.empty(n_bytes, np.uint8)
-            near, visited, narrow, hubs = (self._memory.data.ptr + first for first in begins)
+            near, visited, offered, narrow, hubs = (self._memory.data.ptr + first for first in begins)
             shared = rank.shared.data.ptr
             self.kernels = load(
                 fused.FILE,
@@ -136,6 +137,7 @@ class _Launch:
                 True,
                 PREDECESSORS=int(options.predecessors),
                 TRACE=int(options.trace),
+                LEAN=int(rows.lean),
                 **TUNED,
             )
             self.arguments = RANKED_ARGUMENTS[vertex.itemsize](
@@ -175,6 +177,8 @@ class _Launch:
                 own_offsets=rows.own_offsets,
                 listed_a=shared + rank.layout.listed_a,
                 listed_b=shared + rank.layout.listed_b,
+                offers=shared + rank.layout.offers,
+                offered=offered,
                 shared=rank.addresses,
                 meeting=rank.meeting,
                 deadline=int(1e9 * group.deadline),
@@ -249,15 +253,19 @@ class LaunchGroup:
         """Return the capacity of a rank's queue, the first bytes of its working memory's parts, and its size.
 
         The capacity is the most edges of a frontier that is pushed; the parts are distances of one byte, the
-        visited vertices, the queue and the list of hubs.
+        visited vertices, the offered ones, the queue and the list of hubs.
         """
         dealing, rows = self.dealing, rank.rows
         capacity = int(2 * dealing.n_ids / fused.BETA) + fused.TUNED["SOLO_EDGES"] + n_sources
-        whole = dealing.n_ids <= max(capacity, fused.WHOLE_QUEUE)
+        n_rows = rows.out.n_vertices
+        whole = n_rows <= max(capacity, fused.WHOLE_QUEUE)
         item = ctypes.sizeof(NARROW_ITEM[dealing.vertex_dtype.itemsize, self.edge.itemsize])
         n_hubs = max(rows.into.n_hubs or 0, rows.out.n_hubs or 0)
-        n_queued = dealing.n_ids if whole else capacity
-        begins, n_bytes = aligned((dealing.each, dealing.each // 8, n_queued * item, 16 * (n_hubs + 1)))
+        n_queued = n_rows if whole else capacity
+        n_offered = dealing.n_ids if rows.lean else 0
+        begins, n_bytes = aligned(
+            (dealing.each, dealing.each // 8, n_offered // 8, n_queued * item, 16 * (n_hubs + 1))
+        )
         return fused.ANY if whole else capacity, begins, n_bytes
 
     def search(self, sources: np.ndarray, options: BfsOptions) -> tuple[list[Search], list[list[RankLevel]]]:

@@ -53,6 +53,12 @@ def copied_to(device: int, array: Array) -> Array:
     return copy
 
 
+def synchronize(device: int) -> None:
+    """Wait for the work on a device, before other streams read its results."""
+    with cupy.cuda.Device(device):
+        cupy.cuda.get_current_stream().synchronize()
+
+
 @contextmanager
 def turn(devices: Sequence[int]) -> Iterator[None]:
     """Wait until no other search of several ranks runs on these devices, and keep them for the block.

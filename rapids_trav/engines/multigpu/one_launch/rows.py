@@ -1,7 +1,8 @@
 """Rows of a rank: its edges by destination, for pulling, and by source, for pushing.
 
 A rank holds the edges that lead to its vertices, so whoever finds a vertex owns it.  Both orientations take
-two vertices for each edge; the rows by source are those of all ids, on every rank.
+two vertices for each edge; the rows by source are those of all ids, on every rank.  In a symmetric graph the
+rows by destination suffice, in half the memory: the row of an own vertex also has the edges that leave it.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class RankRows:
     into : Adjacency
         A row for each own vertex, with the ids of its in-neighbours, hubs first.
     out : Adjacency
-        A row for each id of any rank, with the numbers of the own vertices that it leads to.
+        A row for each id of any rank, with the numbers of the own vertices that it leads to; or `into`.
     own_offsets : array
         Offsets of the out-edges of own vertices on all ranks together: they tell degrees.
     symmetric : bool
@@ -48,14 +49,19 @@ class RankRows:
     symmetric: bool
 
     @property
+    def lean(self) -> bool:
+        """Whether there are no rows but those of own vertices."""
+        return self.out is self.into
+
+    @property
     def n_edges(self) -> int:
         return self.into.n_edges
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the rows in both orientations."""
+        """Bytes of all rows."""
         own = 0 if self.own_offsets is self.into.row_offsets else self.own_offsets.nbytes
-        return self.into.nbytes + self.out.nbytes + own
+        return self.into.nbytes + (0 if self.lean else self.out.nbytes) + own
 
     @property
     def edge(self) -> np.dtype:
@@ -76,7 +82,9 @@ class RankRows:
     def widened(self, edge: np.dtype) -> RankRows:
         """Return the rows with offsets of a type, which all ranks have in common."""
         into = replace(self.into, row_offsets=self.into.row_offsets.astype(edge, copy=False))
-        out = replace(self.out, row_offsets=self.out.row_offsets.astype(edge, copy=False))
+        out = into
+        if not self.lean:
+            out = replace(self.out, row_offsets=self.out.row_offsets.astype(edge, copy=False))
         same = self.own_offsets is self.into.row_offsets
         own_offsets = into.row_offsets if same else self.own_offsets.astype(edge, copy=False)
         return replace(self, into=into, out=out, own_offsets=own_offsets)
@@ -97,7 +105,7 @@ def rows_of(
         Out-degrees of the rank's vertices, over all ranks; not needed if each edge has its reverse.
     """
     parts = list(edges)
-    into = _for_search(dealing, _rows(dealing, [(own, place) for place, own in parts], dealing.each))
+    into = for_search(dealing, _rows(dealing, [(own, place) for place, own in parts], dealing.each))
     by_source = _rows(dealing, [(_ids(dealing, place), own) for place, own in parts], dealing.n_ids)
     out = replace(by_source, first_neighbors=None)  # for pulling only
     own_offsets = into.row_offsets
@@ -122,7 +130,7 @@ def _ids(dealing: Dealing, places: Array) -> Array:
     return ids
 
 
-def _for_search(dealing: Dealing, by_place: Adjacency) -> Adjacency:
+def for_search(dealing: Dealing, by_place: Adjacency) -> Adjacency:
     """Return rows with the ids of vertices in place of their places, in the same order."""
     columns = by_place.column_indices
     for part in _parts(len(columns)):

@@ -17,8 +17,10 @@ from rapids_trav.engines.multigpu.one_launch.dealing import Dealing
 from rapids_trav.engines.multigpu.one_launch.group import LaunchGroup
 from rapids_trav.engines.multigpu.one_launch.peers import copied_to
 from rapids_trav.frames.columns import move
+from rapids_trav.tuning import Layout
 
-ROWS, SHARED = "rows by both ends", "bitmaps and lists for other GPUs"
+ROWS, LEAN_ROWS = "rows by both ends", "rows by destination alone (lean)"
+SHARED = "bitmaps and lists for other GPUs"
 
 
 class DealtRows:
@@ -39,12 +41,17 @@ class DealtRows:
         *,
         symmetric: bool,
         transpose: bool,
+        lean: bool,
         least_pull: int,
     ) -> DealtRows:
         """Deal edges, which are on the current GPU; see `deal_edges`."""
         dealing = Dealing(n_vertices, len(devices))
-        rows = deal_edges(chunks, dealing, devices, symmetric=symmetric, transpose=transpose)
+        rows = deal_edges(chunks, dealing, devices, symmetric=symmetric, transpose=transpose, lean=lean)
         return cls(LaunchGroup(rows, devices, least_pull=least_pull))
+
+    @property
+    def layout(self) -> Layout:
+        return "lean" if self.group.ranks[0].rows.lean else "both"
 
     def search(self, sources: Array, options: BfsOptions) -> Search:
         """Search from all `sources` jointly, on all GPUs; the answer is on the current one."""
@@ -88,7 +95,8 @@ class DealtRows:
 
     def held(self) -> list[tuple[str, int, int]]:
         """Return the name, the bytes and the GPU of each structure."""
-        of_ranks = [((ROWS, rank.rows.nbytes), (SHARED, rank.layout.n_bytes)) for rank in self.group.ranks]
+        rows = LEAN_ROWS if self.layout == "lean" else ROWS
+        of_ranks = [((rows, rank.rows.nbytes), (SHARED, rank.layout.n_bytes)) for rank in self.group.ranks]
         return [
             (name, n_bytes, rank.device)
             for rank, held in zip(self.group.ranks, of_ranks, strict=True)
