@@ -92,6 +92,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         for (Level& level : control->queued) level = Level{};
 #if RANKED
         for (Level& level : control->taken) level = Level{};
+        ranks.meeting->clock = Clock{nanoseconds(), 0, 0, 0};
 #endif
     }
     clear(visited, bitmap_a, given.n_vertices);
@@ -154,7 +155,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         const SoloStart start{given.sources, nullptr, size, 0, 0, depth_limit, n_targets};
         search_alone(graph, state, scratch.solo, start, queue, shared.sum, control->solo, trace);
     }
+#if RANKED
+    if (first_thread) ranks.meeting->clock.arrived = nanoseconds();
+#endif
     if (!end_on_all(&control->level[0], tally)) return;
+#if RANKED
+    if (first_thread) ranks.meeting->clock.met = nanoseconds();
+#endif
     if (TRACE && !few_sources && first_thread) trace_level(trace, 0, PUSHED, 0, Level{});
     Level now = shared.seen;
     // `n_unvisited` counts linked vertices, less isolated sources: until the end, it only guides the choice
@@ -351,6 +358,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             trace_level(trace, depth, pulled ? PULLED : PUSHED, frontier, now, exchange);
     }
     finish(state, given.n_vertices);
+#if RANKED
+    stop_clock(ranks);
+#endif
     if (first_thread) {
         control->epoch = epoch;
 #if RANKED

@@ -37,11 +37,21 @@ struct Shared {
     Slot slots[2][MOST_RANKS];
 };
 
+// Times of a rank's search, in nanoseconds.  From one to the next it works, waits for other ranks to begin,
+// and works: the launches of the ranks do not begin at the same time.
+struct Clock {
+    u64 began;
+    u64 arrived;  // at the first meeting
+    u64 met;      // where the first meeting ended
+    u64 finished;
+};
+
 // What the blocks of a rank know of their meetings; zero before the first search of a graph.
 struct Meeting {
     u32 ended;   // arrivals at the rank's barrier when the last meeting ended
     u32 number;  // of the last meeting
     u32 stop;    // as in `Shared`, for the host
+    Clock clock;
     alignas(128) Level total;
     u64 listed[MOST_RANKS];
     u64 offers[MOST_RANKS];  // for each rank, until they are told (LEAN)
@@ -169,6 +179,12 @@ __device__ __forceinline__ void exchange_totals(const Ranks& ranks, const Level*
         meeting.number = number;
         meeting.stop = stop;
     }
+}
+
+// Notes the time at which the last block ends; all threads call it.
+__device__ __forceinline__ void stop_clock(const Ranks& ranks) {
+    __syncthreads();
+    if (threadIdx.x == 0) atomicMax(&ranks.meeting->clock.finished, nanoseconds());
 }
 
 // What a block knows of the last meeting.

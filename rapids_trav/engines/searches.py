@@ -130,6 +130,9 @@ class Search:
         ("private").
     n_unreached : uint64 array, (1,), or None
         Number of vertices that were not reached, if the engine has counted them.
+    device_seconds : float or None
+        Time by the clock of the slowest of several devices, which do not wait for the host in between; it
+        leaves out the wait for all of them to begin.
     """
 
     distance: Array
@@ -137,6 +140,7 @@ class Search:
     trace: list[LevelTrace] = field(default_factory=list)
     n_unreached: Array | None = None
     counters: dict[str, int] = field(default_factory=dict)
+    device_seconds: float | None = None
 
 
 class SearchStream(Protocol):

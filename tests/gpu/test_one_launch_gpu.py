@@ -36,6 +36,22 @@ def test_ranks_agree_with_scipy(cupy, name, n_ranks):
     check(made, list(range(0, graph.n, 3)))
 
 
+def test_each_rank_is_timed_without_its_wait_for_the_others_to_begin(cupy, monkeypatch):
+    """Each rank has four times in order, of which the second to the third is the wait."""
+    from rapids_trav.engines.interface import BfsOptions
+    from rapids_trav.engines.multigpu.one_launch import group
+
+    made = ranked(cupy, GRAPHS["undirected"], 2)
+    heads, read = [], group._Rank.head
+    monkeypatch.setattr(group._Rank, "head", lambda self: heads.append(read(self)) or heads[-1])
+    found, _ = made.group.search(made.ids[[0]], BfsOptions())
+    for head, one in zip(heads, found, strict=True):
+        began, arrived, met, finished = head.view(np.uint64)[2:].tolist()
+        assert 0 < began <= arrived <= met <= finished
+        assert one.device_seconds == pytest.approx((arrived - began + finished - met) / 1e9)
+        assert one.device_seconds > 0
+
+
 def rmat(scale: int, factor: int, seed: int) -> Graph:
     """Return an undirected R-MAT graph."""
     random = np.random.default_rng(seed)

@@ -10,7 +10,7 @@ import pytest
 
 from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.multigpu.one_launch.dealing import ALIGNED, MOST_RANKS, Dealing
-from rapids_trav.engines.multigpu.one_launch.trace import RankLevel, levels_of
+from rapids_trav.engines.multigpu.one_launch.trace import RankLevel, levels_of, worked_seconds
 from rapids_trav.engines.multigpu.one_launch.verdict import STOPPED, verdict_of
 from rapids_trav.errors import TravError
 
@@ -80,6 +80,10 @@ def test_levels_are_read_from_the_rows_of_a_trace():
     ]
 
 
+def test_the_wait_for_other_ranks_to_begin_is_left_out():
+    assert worked_seconds(1_000, 3_000, 1_000_000, 1_005_000) == pytest.approx(7e-6)
+
+
 @pytest.mark.parametrize("vertex_bits", [32, 64])
 @pytest.mark.parametrize("trace", [0, 1])
 def test_structs_have_one_size_in_the_kernel_and_on_the_host(vertex_bits, trace):
@@ -95,6 +99,8 @@ def test_structs_have_one_size_in_the_kernel_and_on_the_host(vertex_bits, trace)
         f"sizeof(Meeting) <= {layout.MEETING_BYTES}",
         f"sizeof(Control) <= {fused.CONTROL_BYTES}",
         f"__builtin_offsetof(Meeting, stop) == {4 * layout.STOP_WORD}",
+        f"__builtin_offsetof(Meeting, clock) == {8 * layout.CLOCK_WORD}",
+        f"__builtin_offsetof(Meeting, clock) + sizeof(Clock) == {layout.HEAD_BYTES}",
         f"MOST_RANKS == {MOST_RANKS}",
         f"STOPPED == {STOPPED}u",
     ]

@@ -26,7 +26,11 @@ def whole_answer(found: Sequence[Search], dealing: Dealing) -> Search:
     for rank, of_rank in enumerate(found):
         deal_back(of_rank.distance, of_rank.predecessor, dealing, rank, distance, predecessor)
     n_unreached = found[0].n_unreached
-    whole = Search(distance, n_unreached=None if n_unreached is None else _here(n_unreached))
+    whole = Search(
+        distance,
+        n_unreached=None if n_unreached is None else _here(n_unreached),
+        device_seconds=max(one.device_seconds or 0.0 for one in found),
+    )
     if not led:
         return whole
     return replace(whole, predecessor=predecessor.astype(vertex, copy=False))

@@ -10,6 +10,7 @@ import ctypes
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 import cupy
 import numpy as np
@@ -23,6 +24,8 @@ from rapids_trav.engines.cuda.runtime.memory import aligned, together
 from rapids_trav.engines.interface import MOST_LEVELS, BfsOptions, Search
 from rapids_trav.engines.multigpu.communicator import DEADLINE
 from rapids_trav.engines.multigpu.one_launch.layout import (
+    CLOCK_WORD,
+    HEAD_BYTES,
     MEETING_BYTES,
     RANKED_ARGUMENTS,
     STOP_WORD,
@@ -30,7 +33,7 @@ from rapids_trav.engines.multigpu.one_launch.layout import (
 )
 from rapids_trav.engines.multigpu.one_launch.peers import turn
 from rapids_trav.engines.multigpu.one_launch.rows import RankRows
-from rapids_trav.engines.multigpu.one_launch.trace import RankLevel, levels_of
+from rapids_trav.engines.multigpu.one_launch.trace import RankLevel, levels_of, worked_seconds
 from rapids_trav.engines.multigpu.one_launch.verdict import STOPPED, verdict_of
 from rapids_trav.errors import TravError
 from rapids_trav.memory.model.search import TRACE_COLUMNS, trace_levels
@@ -100,10 +103,10 @@ class _Rank:
                 memory[:] = 0
             self.stream.synchronize()
 
-    def stop_word(self) -> int:
-        """Return why the last search was given up; waits for it."""
+    def head(self) -> np.ndarray:
+        """Return what the last search left in the first bytes of the kernel's `Meeting`; waits for it."""
         with cupy.cuda.Device(self.device), self.stream:
-            return int(self.meeting.view(np.uint32)[STOP_WORD])
+            return self.meeting[:HEAD_BYTES].get()
 
 
 class _Launch:
@@ -285,11 +288,15 @@ class LaunchGroup:
                     launch.start()
                 for rank in self.ranks:
                     rank.wait()
-                self._check()
+                seconds = self._check()
             except BaseException:  # a launch failed, a rank gave up, or the caller was interrupted
                 self._end()
                 raise
-            return [launch.found for launch in launches], [launch.levels() for launch in launches]
+            found = [
+                replace(launch.found, device_seconds=of_rank)
+                for launch, of_rank in zip(launches, seconds, strict=True)
+            ]
+            return found, [launch.levels() for launch in launches]
 
     def stop(self) -> None:
         """End the search that runs, if any, which raises an error, and wait until it has ended."""
@@ -304,12 +311,15 @@ class LaunchGroup:
         finally:
             self._lock.release()
 
-    def _check(self) -> None:
-        """Raise the reason why a rank gave the search up, if any did."""
+    def _check(self) -> list[float]:
+        """Return each rank's seconds, or raise the reason why a rank gave the search up."""
         devices = [rank.device for rank in self.ranks]
-        for rank in self.ranks:
-            if (error := verdict_of(rank.stop_word(), self.deadline, devices)) is not None:
+        heads = [rank.head() for rank in self.ranks]
+        for head in heads:
+            stop = int(head.view(np.uint32)[STOP_WORD])
+            if (error := verdict_of(stop, self.deadline, devices)) is not None:
                 raise error
+        return [worked_seconds(*head.view(np.uint64)[CLOCK_WORD:].tolist()) for head in heads]
 
     def _end(self) -> None:
         """End a search of which some ranks may still wait for others, and make the next one possible."""

@@ -12,7 +12,9 @@ from rapids_trav.engines.multigpu.one_launch.dealing import MOST_RANKS, Dealing
 _SLOT_BYTES = 128
 SHARED_BYTES = _SLOT_BYTES * (1 + 2 * MOST_RANKS)  # the size of the kernel's `Shared`
 MEETING_BYTES = 2048  # at least the size of its `Meeting`
-STOP_WORD = 2  # of `Meeting`: why the search was given up
+HEAD_BYTES = 48  # of `Meeting`, with the following
+STOP_WORD = 2  # why the search was given up
+CLOCK_WORD = 2  # of 64 bits: four times, as in the kernel's `Clock`
 
 # Keyed by bytes of a vertex.
 RANKED_ARGUMENTS = {

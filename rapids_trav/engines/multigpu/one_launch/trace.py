@@ -46,3 +46,11 @@ def levels_of(rows: np.ndarray) -> list[RankLevel]:
         milliseconds = (end - int(rows[level - 1][-1])) / 1e6
         found.append(RankLevel(direction, exchange, frontier, edges, milliseconds))
     return found
+
+
+def worked_seconds(began: int, arrived: int, met: int, finished: int) -> float:
+    """Return the seconds of a search on one rank, without its wait for the others to begin.
+
+    The times are those of the kernel's `Clock`.
+    """
+    return (arrived - began + finished - met) / 1e9
