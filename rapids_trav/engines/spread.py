@@ -59,6 +59,9 @@ class SpreadEngine(DeviceEngine, Protocol):
     def devices(self) -> tuple[int, ...]:
         """Return the numbers of the devices, one for each rank."""
 
+    def gains(self, n_vertices: int, n_entries: int) -> bool:
+        """Return whether several devices search a graph faster than one that holds it."""
+
     def spread(
         self, chunks: Chunks, n_vertices: int, *, n_edges: int, symmetric: bool, transpose: bool
     ) -> SpreadRows:

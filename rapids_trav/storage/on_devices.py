@@ -1,4 +1,7 @@
-"""Storage of edges that are dealt to several devices of one process, direction by direction, on first use."""
+"""Storage of edges that are dealt to several devices of one process, direction by direction, on first use.
+
+A graph that one device searches faster is kept there alone.
+"""
 
 from __future__ import annotations
 
@@ -84,7 +87,11 @@ class OnDevices(InMemory):
         self._spread: dict[str, SpreadRows] = {}
         self._replicas: dict[str, Sequence[Replica]] = {}
         self._making = threading.RLock()
-        if n_vertices:
+        n_entries = n_edges if edges.directed else 2 * n_edges
+        self._alone = not engine.gains(n_vertices, n_entries) and self._fits_one
+        if self._alone:
+            _ = self._all.forward
+        elif n_vertices:
             self.rows("out")
 
     def view(self, direction: str = "out", where: Hashable | None = None) -> DevicesView:
@@ -109,10 +116,18 @@ class OnDevices(InMemory):
         name = direction if self._directed else "out"
         with self._making:
             if name not in self._replicas:
-                fits = isinstance(self._all, OnDemand) and self._all.fits
                 view = super().view(name)
-                self._replicas[name] = self.engine.replicated(view) if fits else ()
+                self._replicas[name] = self.engine.replicated(view) if self._fits_one else ()
             return self._replicas[name]
+
+    @property
+    def is_spread(self) -> bool:
+        """Whether the edges are dealt to the devices, and not on the current one alone, which is faster."""
+        return not self._alone
+
+    @property
+    def _fits_one(self) -> bool:
+        return isinstance(self._all, OnDemand) and self._all.fits
 
     def memory(self) -> list[tuple[str, int, str]]:
         """Return name, bytes and place of each existing structure."""
@@ -140,7 +155,8 @@ class DevicesView(MemoryView):
     storage: OnDevices | None
 
     def spread(self) -> SpreadRows | None:
-        return None if self.storage is None else self.storage.rows(self.direction)
+        storage = self.storage
+        return None if storage is None or not storage.is_spread else storage.rows(self.direction)
 
     def replicas(self) -> Sequence[Replica]:
         return () if self.storage is None else self.storage.replicas(self.direction)

@@ -33,7 +33,7 @@ SOURCES = EDGES["src"].unique()[[0, 7]].tolist()
 
 
 @pytest.fixture(params=["shared", pytest.param("several", marks=pytest.mark.multigpu)])
-def on_devices(request, engine):
+def on_devices(request, engine, monkeypatch):
     """Return a function that builds a graph of a number of ranks: on one GPU, or on a GPU each."""
 
     def build(n_ranks=2, edges=EDGES, **how) -> Graph:
@@ -43,6 +43,11 @@ def on_devices(request, engine):
             return Graph.from_edges(edges, devices=[0] * n_ranks, tuning=tuning, **how)
         return Graph.from_edges(edges, devices=range(min(n_ranks, gpu_count())), **how)
 
+    if request.param == "several":  # even small graphs
+        from rapids_trav.engines.multigpu import devices
+
+        monkeypatch.setattr(devices, "FEW_ENTRIES", 0)
+        monkeypatch.setattr(devices, "FEW_A_VERTEX", 0)
     return build
 
 
@@ -197,6 +202,35 @@ def test_the_layout_that_fits_is_chosen_and_told(on_devices, monkeypatch, layout
             lambda graph: graph.degrees(),
         ):
             same(ask(graph), ask(expected))
+
+
+@pytest.mark.multigpu
+@pytest.mark.skipif(gpu_count() < 2, reason="needs 2 GPUs")
+@pytest.mark.parametrize(
+    ("entries", "of_a_vertex", "layout", "together"),
+    [(0, 0, None, True), (0, 1000, None, False), (10**6, 0, None, False), (10**6, 0, "both", True)],
+)
+def test_a_graph_that_one_gpu_searches_faster_is_there_alone(
+    engine, expected, directed, monkeypatch, entries, of_a_vertex, layout, together
+):
+    """Many searches are still split over all GPUs; one that the current GPU cannot hold is dealt."""
+    from rapids_trav.engines.multigpu import devices
+
+    monkeypatch.setattr(devices, "FEW_ENTRIES", entries)
+    monkeypatch.setattr(devices, "FEW_A_VERTEX", of_a_vertex)
+    how = {"engine": engine, "devices": [0, 1], "directed": directed}
+    graph = EDGES.trav.graph(**how, tuning=None if layout is None else {"layout": layout})
+    assert ("rows by both ends" in " ".join(to_pandas(graph.memory())["structure"])) is together
+    same(graph.bfs(SOURCES, deterministic=True), expected.bfs(SOURCES, deterministic=True))
+    assert ("exchange" in graph.bfs(SOURCES, trace=True).trace) is together
+    same(graph.degrees(), expected.degrees())
+    each = {"mode": "each", "deterministic": True}
+    same(graph.bfs(SOURCES, **each), expected.bfs(SOURCES, **each))
+    held = to_pandas(graph.memory())
+    assert set(held[held["structure"].str.startswith("copy of the rows")]["place"]) == {"device 1"}
+    monkeypatch.setattr(devices.DevicesEngine, "free_bytes", lambda self: 1000)
+    named = set(to_pandas(EDGES.trav.graph(**how).memory())["structure"])
+    assert any(name.startswith("rows by") for name in named)
 
 
 def test_lean_rows_take_half_and_what_the_model_says(on_devices):

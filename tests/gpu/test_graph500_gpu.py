@@ -95,16 +95,14 @@ def test_a_run_leaves_the_allocator_as_it_was(cupy):
 
 @pytest.fixture(params=["shared", pytest.param("several", marks=pytest.mark.multigpu)])
 def spread(request, monkeypatch):
-    """Return the devices of two ranks: one GPU that both share, or two."""
-    if request.param == "several":
-        return [0, 1]
+    """Return the devices of two ranks: one GPU that both share, or two.  Small graphs are spread too."""
     over = engines.spread_over
     monkeypatch.setattr(engines, "spread_over", lambda engine, devices: over(engine, devices, shared=True))
-    return [0, 0]
+    return [0, 0] if request.param == "shared" else [0, 1]
 
 
 def test_ranks_find_what_one_gpu_finds(cupy, spread):
-    """As the following, with cuDF's frames."""
+    """Whole runs, on frames of cuDF."""
     pytest.importorskip("cudf")
     together, alone = (graph500.run(12, roots=16, seed=2, engine="cuda", devices=on) for on in (spread, None))
     assert together.valid is True

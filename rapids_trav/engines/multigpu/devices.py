@@ -21,6 +21,13 @@ from rapids_trav.memory.model.search import Searches
 from rapids_trav.memory.model.spread import dealt_bytes, layout_that_fits
 from rapids_trav.tuning import Layout
 
+# Graphs that one GPU searches faster than several, if it holds them: of few entries, since a meeting of GPUs
+# takes 2.6 us, twice the barrier of one, and of few entries a vertex, which have many levels with little work.
+# Estimated from one H100's times (R-MAT 20, 2^25 entries: 45 us; 22: 66 us; a 4096 x 4096 grid: 2.7 us a level)
+# and that meeting; `ci/bench_gpu.py devices` measures it.
+FEW_ENTRIES = 1 << 26
+FEW_A_VERTEX = 8
+
 
 class DevicesEngine(CudaEngine):
     """Searches on several GPUs, and everything else on the current one of them.
@@ -33,6 +40,8 @@ class DevicesEngine(CudaEngine):
         Engine whose settings to use.
     layout : {"both", "lean"}, optional
         Layout of the rows of each rank; by default the one that fits.
+    always : bool
+        Whether to spread graphs that one GPU would search faster as well.
 
     Raises
     ------
@@ -42,11 +51,19 @@ class DevicesEngine(CudaEngine):
 
     bfs_stream: SearchStream | None = None  # type: ignore[assignment]  # each search has all GPUs
 
-    def __init__(self, devices: Sequence[int], base: CudaEngine, layout: Layout | None = None) -> None:
+    def __init__(
+        self,
+        devices: Sequence[int],
+        base: CudaEngine,
+        *,
+        layout: Layout | None = None,
+        always: bool = False,
+    ) -> None:
         super().__init__(base.private_capacity, base.hub_degree, base.least_pull, base.bitmaps)
         from rapids_trav.engines.multigpu.one_launch.peers import reach_each_other
 
         self.devices, self._layout = tuple(devices), layout
+        self._always = always or layout is not None
         here, last = self._here(), self.xp.cuda.runtime.getDeviceCount() - 1
         if max(self.devices) > last:
             raise TravError(
@@ -59,6 +76,10 @@ class DevicesEngine(CudaEngine):
                 f"answers: add it, or make another one current with cupy.cuda.Device."
             )
         reach_each_other(self.devices)
+
+    def gains(self, n_vertices: int, n_entries: int) -> bool:
+        """Return whether several GPUs search a graph faster than one that holds it."""
+        return self._always or (n_entries >= FEW_ENTRIES and n_entries >= FEW_A_VERTEX * n_vertices)
 
     def spread(
         self, chunks: Chunks, n_vertices: int, *, n_edges: int, symmetric: bool, transpose: bool
@@ -102,10 +123,11 @@ class DevicesEngine(CudaEngine):
         """
         from rapids_trav.engines.cuda.bfs import batch
 
-        rows = _rows_of(view) if options.variant == "auto" else None
-        if rows is None:
+        if options.variant != "auto" or not view.n_vertices:
             return super().bfs_each(view, sources, options)
         if not (replicas := cast(SpreadView, view).replicas()):
+            if (rows := _rows_of(view)) is None:
+                return super().bfs_each(view, sources, options)
             with device_memory(f"{len(sources)} searches", self._bytes_of_ranks(rows, view, options)):
                 return batch.one_by_one(self.bfs, view, sources, options)
         from rapids_trav.engines.multigpu.replicas import search_on_each
@@ -172,4 +194,4 @@ def on_devices(engine: Engine, given: str | Sequence[int], *, shared: bool, layo
     devices = list(range(runtime.getDeviceCount()) if isinstance(given, str) else given)
     if len(set(devices)) < len(devices) and not shared:
         raise TravError(f"devices={devices} names a GPU twice: give each of them once.")
-    return engine if devices == [runtime.getDevice()] else DevicesEngine(devices, engine, layout)
+    return engine if devices == [runtime.getDevice()] else DevicesEngine(devices, engine, layout=layout, always=shared)
