@@ -22,6 +22,7 @@
     python ci/bench_gpu.py evenness             the worst root over the median, scale 20 to 26
     python ci/bench_gpu.py strings              ids that are strings: builds and calls
     python ci/bench_gpu.py beyond               larger than the card: built, searched, validated
+    python ci/bench_gpu.py devices              several GPUs of the host together, against one of them
     python ci/bench_gpu.py all --json rows.jsonl --plot rows.png
     python ci/bench_gpu.py readme --json ci/gpu-benchmark.jsonl     rows of the pages' tables, in one run
     python ci/bench_gpu.py claims --json rows.jsonl    B3 to B5, B8, B11 to B13, evenness, strings
@@ -49,6 +50,7 @@ from bench import (
     beyond,
     build,
     centrality,
+    devices,
     diameter,
     each,
     evenness,
@@ -101,6 +103,7 @@ BENCHMARKS = {
     "evenness": evenness,
     "strings": string_ids,
     "beyond": beyond,
+    "devices": devices,
     "variants": variants,
 }
 

@@ -22,9 +22,9 @@ from rapids_trav.memory.model.spread import dealt_bytes, layout_that_fits
 from rapids_trav.tuning import Layout
 
 # Graphs that one GPU searches faster than several, if it holds them: of few entries, since a meeting of GPUs
-# takes 2.6 us, twice the barrier of one, and of few entries a vertex, which have many levels with little work.
-# Estimated from one H100's times (R-MAT 20, 2^25 entries: 45 us; 22: 66 us; a 4096 x 4096 grid: 2.7 us a level)
-# and that meeting; `ci/bench_gpu.py devices` measures it.
+# takes 2.6 us, twice the barrier of one, and of few entries a vertex, which have many levels with little
+# work.  Estimated from one H100's times (R-MAT 20, 2^25 entries: 45 us; 22: 66 us; a 4096 x 4096 grid: 2.7 us
+# a level) and that meeting; `ci/bench_gpu.py devices` measures it.
 FEW_ENTRIES = 1 << 26
 FEW_A_VERTEX = 8
 
@@ -194,4 +194,8 @@ def on_devices(engine: Engine, given: str | Sequence[int], *, shared: bool, layo
     devices = list(range(runtime.getDeviceCount()) if isinstance(given, str) else given)
     if len(set(devices)) < len(devices) and not shared:
         raise TravError(f"devices={devices} names a GPU twice: give each of them once.")
-    return engine if devices == [runtime.getDevice()] else DevicesEngine(devices, engine, layout=layout, always=shared)
+    return (
+        engine
+        if devices == [runtime.getDevice()]
+        else DevicesEngine(devices, engine, layout=layout, always=shared)
+    )
