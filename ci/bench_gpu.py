@@ -23,6 +23,7 @@
     python ci/bench_gpu.py strings              ids that are strings: builds and calls
     python ci/bench_gpu.py questions            small questions, and the host's part of a search
     python ci/bench_gpu.py beyond               larger than the card: built, searched, validated
+    python ci/bench_gpu.py devices              several GPUs of the host together, against one of them
     python ci/bench_gpu.py all --json rows.jsonl --plot rows.png
     python ci/bench_gpu.py readme --json ci/gpu-benchmark.jsonl     rows of the pages' tables, in one run
     python ci/bench_gpu.py latency --json ci/gpu-latency.jsonl      evenness, streams, questions, strings
@@ -51,6 +52,7 @@ from bench import (
     beyond,
     build,
     centrality,
+    devices,
     diameter,
     each,
     evenness,
@@ -105,6 +107,7 @@ BENCHMARKS = {
     "strings": string_ids,
     "questions": questions,
     "beyond": beyond,
+    "devices": devices,
     "variants": variants,
 }
 

@@ -44,9 +44,11 @@ SANITIZED = (
     "paged",
     "benchmark",
     "grid",
+    "dealt",
 )  # parts of ci/sanitize.py
-# Searches by several threads, whose launches racecheck fails to track; it examines their kernels in "grid".
-RANKS = "ranks"
+# Searches by several threads, or by launches that wait for each other, which racecheck fails to track; it
+# examines their kernels in "grid" and "dealt".
+RANKS = ("ranks", "together")
 SANITIZER_SECONDS = 420  # per part; a part that takes longer is considered hung
 WORKER_BYTES = 5 << 30  # GPU memory for each process that runs tests
 
@@ -123,7 +125,7 @@ def read_junit(path: Path) -> dict[str, Any]:
 def run_sanitizer(tool: str) -> Callable[[Path], dict[str, Any]]:
     """Return a step that runs the parts of ci/sanitize.py under a tool of compute-sanitizer, side by side."""
 
-    parts = SANITIZED if tool == "racecheck" else (*SANITIZED, RANKS)
+    parts = SANITIZED if tool == "racecheck" else (*SANITIZED, *RANKS)
 
     def step(folder: Path) -> dict[str, Any]:
         program = shutil.which("compute-sanitizer")

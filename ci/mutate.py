@@ -33,9 +33,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "ci" / "mutations"
-LEFT_OUT = shutil.ignore_patterns(
-    ".*", "build", "dist", "*.egg-info", "__pycache__", "gpu-report.json", "*benchmark.jsonl"
-)
+LEFT_OUT = shutil.ignore_patterns(".*", "*.egg-info", "__pycache__", "gpu-report.json", "*benchmark.jsonl")
 PYTEST_FAILED = 1
 TIMED_OUT = "(timed out)"
 
@@ -140,10 +138,13 @@ def imported_names(path: Path) -> set[str]:
 
 def copy_tree(source: Path, target: Path, *, compiled: bool = False) -> Path:
     """Copy the sources and tests with their time stamps, and with Numba's `compiled` code if requested."""
-    ignore = LEFT_OUT
-    if compiled:
-        ignore = shutil.ignore_patterns(".*", "*.pyc")
-    shutil.copytree(source, target, ignore=ignore, symlinks=True)
+    ignored = shutil.ignore_patterns(".*", "*.pyc") if compiled else LEFT_OUT
+
+    def left_out(folder: str, names: list[str]) -> set[str]:
+        made = {"build", "dist"} if Path(folder) == source and not compiled else set()
+        return ignored(folder, names) | made & set(names)
+
+    shutil.copytree(source, target, ignore=left_out, symlinks=True)
     return target
 
 

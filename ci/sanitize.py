@@ -19,7 +19,7 @@ import cupy
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from sanitized import answers, benchmark, grid, outside, paged, programs, searches
+from sanitized import answers, benchmark, dealt, grid, outside, paged, programs, searches
 
 PARTS = {
     "searches": searches.run,
@@ -30,6 +30,8 @@ PARTS = {
     "benchmark": benchmark.run,
     "grid": grid.run,
     "ranks": grid.run_ranks,
+    "dealt": dealt.run,
+    "together": dealt.run_together,
 }
 
 

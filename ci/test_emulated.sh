@@ -25,4 +25,4 @@ case "${1:-ci}" in
     *) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
 esac
 PYTHONPATH="$PWD/tests/emulated/packages${PYTHONPATH:+:$PYTHONPATH}" "${PYTHON:-python}" -m pytest -q \
-    -p emulated_gpu -m "gpu and not multigpu" -n auto --maxprocesses 4 --dist worksteal "${arguments[@]}"
+    -p emulated_gpu -m gpu -n auto --maxprocesses 4 --dist worksteal "${arguments[@]}"

@@ -11,7 +11,8 @@
 //
 // With RANKED the launch is one of several, one on each rank of a graph, which meet inside the kernel
 // (fused_meeting.cuh).  Before a step each rank then takes the frontier from the others: the lists of what
-// they found into its queues or its bitmap, or their parts of the bitmap.
+// they found into its queues or its bitmap, or their parts of the bitmap.  With LEAN, a rank has no rows of
+// the others' vertices: it pushes its own part of the frontier, and offers what it finds to the owners.
 //
 // Reference: S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search, SC 2012;
 // D. Merrill, M. Garland, A. Grimshaw, Scalable GPU Graph Traversal, PPoPP 2012; W. Hwu, D. Kirk, I. El Hajj,
@@ -25,6 +26,9 @@
 #include "fused_solo.cuh"
 #if RANKED
 #include "fused_exchange.cuh"
+#endif
+#if LEAN
+#include "fused_offers.cuh"
 #endif
 
 // With at most this many edges in a frontier, claims are made without a read of `visited` first.
@@ -90,11 +94,15 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         for (Level& level : control->queued) level = Level{};
 #if RANKED
         for (Level& level : control->taken) level = Level{};
+        ranks.meeting->clock = Clock{nanoseconds(), 0, 0, 0};
 #endif
     }
     clear(visited, bitmap_a, given.n_vertices);
 #if RANKED
     for (i64 i = ranks.words_each() + global_thread(); i < n_words; i += global_threads()) bitmap_a[i] = 0;
+#endif
+#if LEAN
+    for (i64 i = global_thread(); i < n_words; i += global_threads()) given.offered[i] = 0;
 #endif
     end_level(shared, control, &control->level[2], Tally(), epoch);
 
@@ -149,7 +157,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         const SoloStart start{given.sources, nullptr, size, 0, 0, depth_limit, n_targets};
         search_alone(graph, state, scratch.solo, start, queue, shared.sum, control->solo, trace);
     }
+#if RANKED
+    if (first_thread) ranks.meeting->clock.arrived = nanoseconds();
+#endif
     if (!end_on_all(&control->level[0], tally)) return;
+#if RANKED
+    if (first_thread) ranks.meeting->clock.met = nanoseconds();
+#endif
     if (TRACE && !few_sources && first_thread) trace_level(trace, 0, PUSHED, 0, Level{});
     Level now = shared.seen;
     // `n_unvisited` counts linked vertices, less isolated sources: until the end, it only guides the choice
@@ -254,8 +268,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         Exchange exchange = NO_EXCHANGE;
 #if RANKED
         if (!pulling) {
-            lists_to_queue(graph, ranks, heard, listed_a, GridQueue{narrow_a, hubs_a, taken, 0, false});
+            const GridQueue rows{narrow_a, hubs_a, taken, 0, false};
+#if LEAN
+            own_list_to_queue(graph, ranks, heard, listed_a, rows);
+            exchange = OFFERS;
+#else
+            lists_to_queue(graph, ranks, heard, listed_a, rows);
             exchange = LISTS;
+#endif
         } else {
             exchange = whole_map ? LISTS : choose_exchange(ranks, n_unvisited);
             if (exchange == COPIES) copy_parts(ranks, bitmap_a);
@@ -267,6 +287,21 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         }
         whole_map = false;
 #endif
+        // Follows the edges of the frontier in the queues.  Returns false if the search has to end.
+        const auto push_frontier = [&](const auto& found) {
+#if LEAN
+            const Outbox outbox{given.offers, given.offered, ranks.meeting->offers,
+                                ranks.n_each, ranks.first(), ranks.n,
+                                queue.eager};
+            Tally offers;
+            push_level(graph, state, narrow_a, now.narrow, hubs_a, now.hubs, depth + 1, outbox, offers);
+            if (!meet(shared, heard, control, next, offers, epoch, ranks, true)) return false;
+            claim_offers(graph, state, ranks, heard, given.offers, depth + 1, found, tally);
+#else
+            push_level(graph, state, narrow_a, now.narrow, hubs_a, now.hubs, depth + 1, found, tally);
+#endif
+            return true;
+        };
         if (pulling) {
             map_clean = false;
 #if RANKED
@@ -308,13 +343,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             continue;
         } else if (swell) {
             clean_map(next);
-            push_level(graph, state, narrow_a, now.narrow, hubs_a, now.hubs, depth + 1,
-                       FrontierMap{own_part(bitmap_a)}, tally);
+            if (!push_frontier(FrontierMap{own_part(bitmap_a)})) return;
             if (!end_on_all(next, tally)) return;
             pulling = swelled = true;
             map_clean = false;
         } else {
-            push_level(graph, state, narrow_a, now.narrow, hubs_a, now.hubs, depth + 1, queue, tally);
+            if (!push_frontier(queue)) return;
             if (!end_on_all(next, tally)) return;
             swap(narrow_a, narrow_b);
             swap(hubs_a, hubs_b);
@@ -333,6 +367,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         end_level(shared, control, &control->level[2], Tally(), epoch);
     }
     finish(state, given.n_vertices);
+#if RANKED
+    stop_clock(ranks);
+#endif
     if (first_thread) {
         control->epoch = epoch;
 #if RANKED

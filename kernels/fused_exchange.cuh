@@ -47,20 +47,20 @@ __device__ __forceinline__ Exchange choose_exchange(const Ranks& ranks, u64 n_un
     return LOOK_UP_BYTES * n_unvisited < copied * ranks.n ? LOOK_UPS : COPIES;
 }
 
-// Calls visit(id, any) for the vertices of all lists, a warp at a time, `any` being false for lanes without
-// one.  Each list begins with another warp, so that short lists are read at the same time.
-template <class Visit>
-__device__ __forceinline__ void for_listed(const Ranks& ranks, const RanksShared& heard, vertex_t* list,
+// Calls visit(entry, any) for the entries of all ranks' lists, which are where they are, a warp at a time,
+// `any` being false for lanes without one.  Each list begins with another warp, so that short lists are read
+// at the same time.
+template <class T, class Visit>
+__device__ __forceinline__ void for_listed(const Ranks& ranks, const RanksShared& heard, T* list,
                                            Visit visit) {
     const u64 n_warps = grid_warps();
     for (i32 k = 0; k < ranks.n; ++k) {
         const i32 r = (ranks.rank + k) % ranks.n;
         const u64 size = heard.listed[r];
         const u64 warp = (grid_warp() + n_warps - static_cast<u64>(k) * n_warps / ranks.n) % n_warps;
-        const vertex_t* const theirs = ranks.at(r, list);
+        const T* const theirs = ranks.at(r, list);
         for (u64 base = warp * WARP; base < size; base += n_warps * WARP) {
-            const bool any = base + lane_id() < size;
-            visit(any ? load_remote(theirs + base + lane_id()) : NONE, any);
+            visit(theirs + base + lane_id(), base + lane_id() < size);
         }
     }
 }
@@ -68,7 +68,8 @@ __device__ __forceinline__ void for_listed(const Ranks& ranks, const RanksShared
 // Queues own rows of the vertices in the lists.
 __device__ void lists_to_queue(const Graph& graph, const Ranks& ranks, const RanksShared& heard,
                                vertex_t* list, const GridQueue& queue) {
-    for_listed(ranks, heard, list, [&](vertex_t id, bool any) {
+    for_listed(ranks, heard, list, [&](const vertex_t* entry, bool any) {
+        const vertex_t id = any ? load_remote(entry) : NONE;
         const bool mine[1] = {any};
         const vertex_t v[1] = {id};
         const edge_t begin[1] = {any ? graph.out.offsets[id] : 0};
@@ -79,8 +80,10 @@ __device__ void lists_to_queue(const Graph& graph, const Ranks& ranks, const Ran
 
 // Writes the vertices in the lists to a bitmap, which must be cleared before.
 __device__ void lists_to_bitmap(const Ranks& ranks, const RanksShared& heard, vertex_t* list, u32* bitmap) {
-    for_listed(ranks, heard, list, [&](vertex_t id, bool any) {
-        if (any) atomicOr(bitmap + word_of(id), bit_of(id));
+    for_listed(ranks, heard, list, [&](const vertex_t* entry, bool any) {
+        if (!any) return;
+        const vertex_t id = load_remote(entry);
+        atomicOr(bitmap + word_of(id), bit_of(id));
     });
 }
 

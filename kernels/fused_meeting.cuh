@@ -23,7 +23,7 @@
 
 // Totals of a rank's level, written by that rank.
 struct alignas(128) Slot {
-    u64 listed;
+    u64 listed;  // or, after offers, those for the slot's owner
     u64 vertices;
     u64 edges;
     u64 targets;
@@ -37,13 +37,24 @@ struct Shared {
     Slot slots[2][MOST_RANKS];
 };
 
+// Times of a rank's search, in nanoseconds.  From one to the next it works, waits for other ranks to begin,
+// and works: the launches of the ranks do not begin at the same time.
+struct Clock {
+    u64 began;
+    u64 arrived;  // at the first meeting
+    u64 met;      // where the first meeting ended
+    u64 finished;
+};
+
 // What the blocks of a rank know of their meetings; zero before the first search of a graph.
 struct Meeting {
     u32 ended;   // arrivals at the rank's barrier when the last meeting ended
     u32 number;  // of the last meeting
     u32 stop;    // as in `Shared`, for the host
+    Clock clock;
     alignas(128) Level total;
     u64 listed[MOST_RANKS];
+    u64 offers[MOST_RANKS];  // for each rank, until they are told (LEAN)
 };
 
 // Why a search has to end, for the host (engines/multigpu/one_launch/verdict.py): STOPPED, if somebody wanted
@@ -119,14 +130,15 @@ struct Ranks {
 };
 
 // Exchanges the totals of a level with the other ranks; one warp of the rank calls it when all its blocks
-// have arrived.
-__device__ __forceinline__ void exchange_totals(const Ranks& ranks, const Level* level) {
+// have arrived.  After offers, each rank is told how many are for it, in place of the vertices listed.
+__device__ __forceinline__ void exchange_totals(const Ranks& ranks, const Level* level, bool offers) {
     Meeting& meeting = *ranks.meeting;
     Shared& own = *ranks.shared[ranks.rank];
     const u32 number = __ldcg(&meeting.number) + 1;
     for (i32 r = lane_id(); r < ranks.n; r += WARP) {
         Slot& slot = ranks.shared[r]->slots[number & 1][ranks.rank];
-        store_remote(&slot.listed, __ldcg(&level->narrow));
+        store_remote(&slot.listed, __ldcg(offers ? &meeting.offers[r] : &level->narrow));
+        if (offers) meeting.offers[r] = 0;
         store_remote(&slot.vertices, __ldcg(&level->vertices));
         store_remote(&slot.edges, __ldcg(&level->edges));
         store_remote(&slot.targets, __ldcg(&level->targets));
@@ -169,6 +181,12 @@ __device__ __forceinline__ void exchange_totals(const Ranks& ranks, const Level*
     }
 }
 
+// Notes the time at which the last block ends; all threads call it.
+__device__ __forceinline__ void stop_clock(const Ranks& ranks) {
+    __syncthreads();
+    if (threadIdx.x == 0) atomicMax(&ranks.meeting->clock.finished, nanoseconds());
+}
+
 // What a block knows of the last meeting.
 struct RanksShared {
     u64 listed[MOST_RANKS];  // entries of each rank's list
@@ -178,7 +196,8 @@ struct RanksShared {
 // Ends a level (or a part of one) on all ranks: as end_level(), but the totals are those of all ranks.
 // Returns false if the search has to end without an answer.
 __device__ __forceinline__ bool meet(BlockShared& shared, RanksShared& heard, Control* control, Level* level,
-                                     const Tally& tally, u32& epoch, const Ranks& ranks) {
+                                     const Tally& tally, u32& epoch, const Ranks& ranks,
+                                     bool offers = false) {
     add_tally(tally, shared.sum);
     __syncthreads();
     if (warp_in_block() == 0) {
@@ -194,7 +213,7 @@ __device__ __forceinline__ bool meet(BlockShared& shared, RanksShared& heard, Co
         }
         if (__shfl_sync(FULL_WARP, static_cast<u32>(last), 0)) {
             __syncwarp();
-            exchange_totals(ranks, level);
+            exchange_totals(ranks, level, offers);
             __threadfence();
             __syncwarp();
             if (lane_id() == 0) store_release_system(&meeting.ended, epoch);

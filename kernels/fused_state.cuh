@@ -31,6 +31,10 @@
 #ifndef RANKED
 #define RANKED 0
 #endif
+// With 1 the graph is symmetric, and ranks have the rows of their own vertices alone (fused_offers.cuh).
+#ifndef LEAN
+#define LEAN 0
+#endif
 
 constexpr i32 WARPS = BLOCK_SIZE / WARP;
 constexpr u32 BATCH = WARP * UNROLL;  // edges that a warp has in flight at once
@@ -100,7 +104,7 @@ struct Control {
 enum Step { PUSHED, PULLED, PUSHED_ALONE };
 
 // How a rank took the frontier from the others before a step.
-enum Exchange { NO_EXCHANGE, LISTS, COPIES, LOOK_UPS };
+enum Exchange { NO_EXCHANGE, LISTS, COPIES, LOOK_UPS, OFFERS };
 
 struct TraceRow {
     i64 step;
@@ -207,6 +211,7 @@ struct State {
 #if RANKED
 struct Shared;
 struct Meeting;
+struct Offer;
 #endif
 
 // Arguments from the host; bfs/fused_arguments.py has the same fields in the same order.
@@ -254,6 +259,8 @@ struct Arguments {
     const edge_t* own_offsets;
     vertex_t* listed_a;  // with the bitmaps and `listed_b`, in memory that other ranks can reach
     vertex_t* listed_b;
+    Offer* offers;          // there too, a box for each rank (LEAN)
+    u32* offered;           // ids that were offered (LEAN)
     Shared* const* shared;  // of each rank, as this one reaches it
     Meeting* meeting;
     u64 deadline;        // nanoseconds for which a rank waits for the others

@@ -2,6 +2,10 @@
 //
 // smallest_predecessors: for every vertex with distance d > 0, the smallest in-neighbour with distance d - 1.
 // Rows ascend, so it is the first match in the row.  It depends only on the distances, not on the variant.
+// The rows may be those of some of the vertices, from `first_row` on.
+//
+// first_predecessors: likewise, but `order` defines the smallest, and rows do not ascend in this order; for
+// the rows of a rank.  ordered_tree.cu is for those of all vertices.
 //
 // walk_lengths and walk_vertices: for each target, the vertices from its root down to it, with a thread for
 // each target.  The first kernel counts them; the second writes them backwards from the end of the path.
@@ -13,22 +17,47 @@
 
 // Each blockIdx.y has its own row of distance and predecessor.
 extern "C" __global__ void smallest_predecessors(const edge_t* __restrict__ row_offsets,
-                                                 const vertex_t* __restrict__ column_indices, i64 n_vertices,
-                                                 i64 n_searches, const i32* __restrict__ distances,
-                                                 vertex_t* predecessors) {
+                                                 const vertex_t* __restrict__ column_indices, i64 n_rows,
+                                                 i64 first_row, i64 n_vertices, i64 n_searches,
+                                                 const i32* __restrict__ distances, vertex_t* predecessors) {
     for (i64 search = blockIdx.y; search < n_searches; search += gridDim.y) {
         const i32* distance = distances + search * n_vertices;
-        vertex_t* predecessor = predecessors + search * n_vertices;
-        for (i64 base = global_thread() - threadIdx.x % WARP; base < n_vertices; base += global_threads()) {
+        vertex_t* predecessor = predecessors + search * n_rows;
+        for (i64 base = global_thread() - threadIdx.x % WARP; base < n_rows; base += global_threads()) {
             const i64 v = base + lane_id();
-            const i32 level = v < n_vertices ? distance[v] : 0;
+            const i32 level = v < n_rows ? distance[first_row + v] : 0;
             const i64 begin = level > 0 ? row_offsets[v] : 0;
             const i64 end = level > 0 ? row_offsets[v + 1] : 0;
             i64 examined = 0;
             const vertex_t smallest = first_match(
                 column_indices, begin, end, level - 1,
                 [distance](vertex_t u, i32 wanted) { return distance[u] == wanted; }, examined);
-            if (v < n_vertices) predecessor[v] = smallest;
+            if (v < n_rows) predecessor[v] = smallest;
+        }
+    }
+}
+
+// Each vertex has a warp, since the whole row is read.
+extern "C" __global__ void first_predecessors(const edge_t* __restrict__ row_offsets,
+                                              const vertex_t* __restrict__ column_indices, i64 n_rows,
+                                              i64 first_row, i64 n_vertices, i64 n_searches,
+                                              const i32* __restrict__ distances,
+                                              const vertex_t* __restrict__ order, vertex_t* predecessors) {
+    for (i64 search = blockIdx.y; search < n_searches; search += gridDim.y) {
+        const i32* distance = distances + search * n_vertices;
+        for (i64 v = global_thread() / WARP; v < n_rows; v += global_threads() / WARP) {
+            const i32 level = distance[first_row + v];
+            vertex_t first = NONE;
+            for (i64 edge = row_offsets[v] + lane_id(); level > 0 && edge < row_offsets[v + 1];
+                 edge += WARP) {
+                const vertex_t u = column_indices[edge];
+                if (distance[u] == level - 1 && (first == NONE || order[u] < order[first])) first = u;
+            }
+            for (i32 step = WARP / 2; step > 0; step /= 2) {
+                const vertex_t other = __shfl_xor_sync(FULL_WARP, first, step);
+                if (other != NONE && (first == NONE || order[other] < order[first])) first = other;
+            }
+            if (lane_id() == 0) predecessors[search * n_rows + v] = first;
         }
     }
 }

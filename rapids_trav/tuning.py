@@ -18,6 +18,7 @@ SortBackEnd = Literal["radix", "merge"]
 Policy = Literal["gap", "beamer"]
 Exchange = Literal["auto", "list", "bitmap"]
 Claim = Literal["atomics", "sort"]
+Layout = Literal["both", "lean"]
 Gather = Literal["rows", "replicas"]
 Replication = Literal["auto", "formula", 1, 2, 4, 8, 16, 32]
 
@@ -31,6 +32,12 @@ class BuildTuning:
     sort : {"radix", "merge"}, optional
         Algorithm that sorts the vertices by degree, only with ``degree_sort=True``.  The order is the same;
         the default is "radix".
+    ranks_share_devices : bool
+        Whether ``devices`` may name a GPU several times, which then has as many ranks, each with a part of
+        its multiprocessors: several GPUs are tried on one.
+    layout : {"both", "lean"}, optional
+        With ``devices``: whether each GPU has its edges by both ends, or by destination alone, in half the
+        memory, which graphs with edges both ways allow; by default "both" if it fits.
 
     Examples
     --------
@@ -41,8 +48,13 @@ class BuildTuning:
     """
 
     sort: SortBackEnd | None = None
+    ranks_share_devices: bool = False
+    layout: Layout | None = None
 
     def __post_init__(self) -> None:
+        if self.layout is not None:
+            one_of("layout", self.layout, get_args(Layout))
+        flag("ranks_share_devices", self.ranks_share_devices)
         if self.sort is not None:
             one_of("sort", self.sort, get_args(SortBackEnd))
 

@@ -48,6 +48,15 @@ def smallest_predecessors(offsets, columns, distance, order=None):
     return predecessor
 
 
+def deal_back(distances, predecessors, n):
+    """Return the answers of all ranks, (ranks, ids of each), by place in the order by degree (`dealt.cu`)."""
+    n_ranks, each = distances.shape
+    places = np.arange(n)
+    found = predecessors[places % n_ranks, places // n_ranks]
+    led = np.where(found < 0, -1, found % each * n_ranks + found // each)
+    return distances[places % n_ranks, places // n_ranks], led
+
+
 def walk(predecessor, targets):
     """Return the vertices from the root down to each target, -1 being an empty path (`tree.cu`)."""
     paths = []

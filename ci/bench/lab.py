@@ -22,6 +22,7 @@ from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.interface import BfsOptions
 from rapids_trav.graph import Graph
 from rapids_trav.graph500 import devices
+from rapids_trav.tuning import Layout
 
 from . import graphs
 from .libraries import rival_name
@@ -130,6 +131,24 @@ class Lab:
         from rapids_trav.engines.cuda import CudaEngine
 
         return CudaEngine(hub_degree=hub_degree, bitmaps=bitmaps)
+
+    @property
+    def n_devices(self) -> int:
+        """Return the number of GPUs."""
+        return self.xp.cuda.runtime.getDeviceCount()
+
+    def several(self, count: int, layout: Layout | None = None) -> Any:
+        """Return an engine on the first `count` GPUs together, each with a pool of RMM."""
+        import rmm
+
+        from rapids_trav.engines.cuda import CudaEngine
+        from rapids_trav.engines.multigpu.devices import DevicesEngine
+
+        for device in range(1, count):
+            if type(rmm.mr.get_per_device_resource(device)) is rmm.mr.CudaMemoryResource:
+                with self.xp.cuda.Device(device):
+                    rmm.mr.set_per_device_resource(device, rmm.mr.CudaAsyncMemoryResource())
+        return DevicesEngine(range(count), CudaEngine(), layout=layout, always=True)
 
     def adjacency(self, row_offsets: Any, column_indices: Any) -> Adjacency:
         """Return rows as a CUDA engine searches them."""

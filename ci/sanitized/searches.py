@@ -49,7 +49,7 @@ def check_graph(graph: Graph, engine: CudaEngine, bits: tuple[int, int]) -> None
     each = engine.bfs_each(view, cupy.asarray(many), BfsOptions())
     rows = {source: graph.distance([source]) for source in many}
     assert np.array_equal(each.distance.get(), np.array([rows[source] for source in many]))
-    smallest = engine.smallest_predecessors(view.into, each.distance).get()
+    smallest = engine.smallest_predecessors(view, each.distance).get()
     for row, source in enumerate(many):
         check_tree(graph, [source], each.distance[row].get(), each.predecessor[row].get())
         check_tree(graph, [source], each.distance[row].get(), smallest[row])

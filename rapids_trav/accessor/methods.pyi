@@ -48,6 +48,7 @@ class TravAccessor(Generic[FrameT]):
         tuning: Mapping[str, object] | None = None,
         client: object = None,
         grid: tuple[int, int] | None = None,
+        devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
     ) -> Graph[FrameT]: ...
     @overload
@@ -78,6 +79,7 @@ class TravAccessor(Generic[FrameT]):
         spill: str | os.PathLike[str] | None = None,
         client: object = None,
         grid: tuple[int, int] | None = None,
+        devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
     ) -> FrameT: ...
     @overload
@@ -108,6 +110,7 @@ class TravAccessor(Generic[FrameT]):
         spill: str | os.PathLike[str] | None = None,
         client: object = None,
         grid: tuple[int, int] | None = None,
+        devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
     ) -> Traced[FrameT]: ...
     @overload
@@ -138,6 +141,7 @@ class TravAccessor(Generic[FrameT]):
         spill: str | os.PathLike[str] | None = None,
         client: object = None,
         grid: tuple[int, int] | None = None,
+        devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
     ) -> FrameT | Traced[FrameT]: ...
     def paths(
@@ -165,6 +169,7 @@ class TravAccessor(Generic[FrameT]):
         spill: str | os.PathLike[str] | None = None,
         client: object = None,
         grid: tuple[int, int] | None = None,
+        devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
     ) -> FrameT: ...
     def khop(
@@ -187,6 +192,7 @@ class TravAccessor(Generic[FrameT]):
         tuning: Mapping[str, object] | None = None,
         client: object = None,
         grid: tuple[int, int] | None = None,
+        devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
     ) -> Neighborhood[FrameT]: ...
     def levels(
@@ -212,6 +218,7 @@ class TravAccessor(Generic[FrameT]):
         spill: str | os.PathLike[str] | None = None,
         client: object = None,
         grid: tuple[int, int] | None = None,
+        devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
     ) -> FrameT: ...
     def distances(
@@ -233,6 +240,7 @@ class TravAccessor(Generic[FrameT]):
         tuning: Mapping[str, object] | None = None,
         client: object = None,
         grid: tuple[int, int] | None = None,
+        devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
     ) -> FrameT: ...
     def closeness(
@@ -255,6 +263,7 @@ class TravAccessor(Generic[FrameT]):
         tuning: Mapping[str, object] | None = None,
         client: object = None,
         grid: tuple[int, int] | None = None,
+        devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
     ) -> FrameT: ...
     def harmonic(
@@ -276,6 +285,7 @@ class TravAccessor(Generic[FrameT]):
         tuning: Mapping[str, object] | None = None,
         client: object = None,
         grid: tuple[int, int] | None = None,
+        devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
     ) -> FrameT: ...
     def eccentricity(
@@ -297,6 +307,7 @@ class TravAccessor(Generic[FrameT]):
         tuning: Mapping[str, object] | None = None,
         client: object = None,
         grid: tuple[int, int] | None = None,
+        devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
     ) -> FrameT: ...
     def diameter(
@@ -317,6 +328,7 @@ class TravAccessor(Generic[FrameT]):
         tuning: Mapping[str, object] | None = None,
         client: object = None,
         grid: tuple[int, int] | None = None,
+        devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
     ) -> int: ...
     def betweenness(
@@ -343,6 +355,7 @@ class TravAccessor(Generic[FrameT]):
         tuning: Mapping[str, object] | None = None,
         client: object = None,
         grid: tuple[int, int] | None = None,
+        devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
     ) -> FrameT: ...
     @overload
@@ -372,6 +385,7 @@ class TravAccessor(Generic[FrameT]):
         tuning: Mapping[str, object] | None = None,
         client: object = None,
         grid: tuple[int, int] | None = None,
+        devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
     ) -> FrameT: ...
     @overload
@@ -401,6 +415,7 @@ class TravAccessor(Generic[FrameT]):
         tuning: Mapping[str, object] | None = None,
         client: object = None,
         grid: tuple[int, int] | None = None,
+        devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
     ) -> Traced[FrameT]: ...
     @overload
@@ -430,6 +445,7 @@ class TravAccessor(Generic[FrameT]):
         tuning: Mapping[str, object] | None = None,
         client: object = None,
         grid: tuple[int, int] | None = None,
+        devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
     ) -> FrameT | Traced[FrameT]: ...
     @overload
@@ -463,6 +479,7 @@ class TravAccessor(Generic[FrameT]):
         tuning: Mapping[str, object] | None = None,
         client: object = None,
         grid: tuple[int, int] | None = None,
+        devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
     ) -> FrameT: ...
     @overload
@@ -496,6 +513,7 @@ class TravAccessor(Generic[FrameT]):
         tuning: Mapping[str, object] | None = None,
         client: object = None,
         grid: tuple[int, int] | None = None,
+        devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
     ) -> Traced[FrameT]: ...
     @overload
@@ -529,6 +547,7 @@ class TravAccessor(Generic[FrameT]):
         tuning: Mapping[str, object] | None = None,
         client: object = None,
         grid: tuple[int, int] | None = None,
+        devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
     ) -> FrameT | Traced[FrameT]: ...
     @overload
@@ -562,6 +581,7 @@ class TravAccessor(Generic[FrameT]):
         spill: str | os.PathLike[str] | None = None,
         client: object = None,
         grid: tuple[int, int] | None = None,
+        devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
     ) -> FrameT: ...
     @overload
@@ -595,6 +615,7 @@ class TravAccessor(Generic[FrameT]):
         spill: str | os.PathLike[str] | None = None,
         client: object = None,
         grid: tuple[int, int] | None = None,
+        devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
     ) -> Traced[FrameT]: ...
     @overload
@@ -628,6 +649,7 @@ class TravAccessor(Generic[FrameT]):
         spill: str | os.PathLike[str] | None = None,
         client: object = None,
         grid: tuple[int, int] | None = None,
+        devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
     ) -> FrameT | Traced[FrameT]: ...
     @overload
@@ -664,6 +686,7 @@ class TravAccessor(Generic[FrameT]):
         spill: str | os.PathLike[str] | None = None,
         client: object = None,
         grid: tuple[int, int] | None = None,
+        devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
     ) -> FrameT: ...
     @overload
@@ -700,6 +723,7 @@ class TravAccessor(Generic[FrameT]):
         spill: str | os.PathLike[str] | None = None,
         client: object = None,
         grid: tuple[int, int] | None = None,
+        devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
     ) -> Traced[FrameT]: ...
     @overload
@@ -736,5 +760,6 @@ class TravAccessor(Generic[FrameT]):
         spill: str | os.PathLike[str] | None = None,
         client: object = None,
         grid: tuple[int, int] | None = None,
+        devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
     ) -> FrameT | Traced[FrameT]: ...

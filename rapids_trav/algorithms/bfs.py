@@ -43,7 +43,8 @@ class Traced(NamedTuple, Generic[FrameT]):
     trace : DataFrame
         For a search, one row for each level: `level`, `direction`, `frontier` (vertices), `edges` examined,
         `bytes`, `host_bytes` and `milliseconds`.  With `mode="each"`, a first column `batch` numbers the
-        groups of sources that were searched together, in their order.  On many workers, each rank r adds
+        groups of sources that were searched together, in their order.  On several GPUs of one process, a last
+        column `exchange` says how they took the frontier from each other.  On many workers, each rank r adds
         `following_ms_r`, `exchange_ms_r` (including the wait for others) and `bytes_r` (sent to others).  For
         a vertex program, one row for each iteration; see `Graph.run`.
 
@@ -174,9 +175,9 @@ def with_smallest(graph: TraversableGraph, question: SearchRequest, found: Searc
     """Return the search, with the smallest of the valid predecessors if `wanted`."""
     if not wanted:
         return found
-    into, order, rank = question.view.into, graph.ids.order, graph.ids.rank
-    ordered = None if order is None or rank is None else Ordered(order, rank, question.view.out is into)
-    predecessor = graph.engine.smallest_predecessors(into, found.distance, ordered)
+    view, order, rank = question.view, graph.ids.order, graph.ids.rank
+    ordered = None if order is None or rank is None else Ordered(order, rank, view.out is view.into)
+    predecessor = graph.engine.smallest_predecessors(view, found.distance, ordered)
     return replace(found, predecessor=predecessor)
 
 
@@ -211,6 +212,8 @@ def trace_frame(graph: TraversableGraph, traces: list[list[LevelTrace]], each: b
         columns["batch"] = np.cumsum(firsts, dtype="int32") - np.int32(1)
     columns |= trace_columns(graph, levels, types)
     columns["edges"] = Masked(columns["edges"], columns["edges"] >= 0)
+    if any(level.exchange for level in levels):
+        columns |= trace_columns(graph, levels, {"exchange": "O"})
     return graph.hand_out(columns | _rank_columns(levels))
 
 

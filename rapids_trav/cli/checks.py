@@ -52,11 +52,13 @@ def check_apart(output: str | None, other: str | None, option: str) -> None:
         raise click.UsageError(f"{option} {other} is where --output goes: write to another place.")
 
 
-def check_edge_options(delimiter: str | None, memory_limit: str | None, spill: str | None) -> None:
+def check_edge_options(
+    delimiter: str | None, memory_limit: str | None, spill: str | None, devices: str | list[int] | None
+) -> None:
     """Refuse invalid options of the edges before the edges are read."""
     with wrong_option():
         check_delimiter(delimiter)
-        BuildOptions(memory_limit=memory_limit, spill=spill)
+        BuildOptions(memory_limit=memory_limit, spill=spill, devices=devices)
 
 
 def refuse_given(names: tuple[str, ...], reason: str) -> None:

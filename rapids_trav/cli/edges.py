@@ -17,14 +17,14 @@ from typing import BinaryIO
 import click
 
 from rapids_trav import datasets
-from rapids_trav.cli.checks import OF_TEXT, check_edge_options, refuse_given
+from rapids_trav.cli.checks import OF_TEXT, check_edge_options, refuse_given, wrong_option
 from rapids_trav.cli.ids import IdReader, check_ids, check_types, id_readers, readers, split_id
 from rapids_trav.cli.options import Given, derived
 from rapids_trav.cli.report import progress
 from rapids_trav.cli.wording import rephrased
 from rapids_trav.doctor import choose_engine
 from rapids_trav.edges.sources import edge_columns, open_edges
-from rapids_trav.engines import NAMES, select
+from rapids_trav.engines import NAMES, select, spread_over
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import Frame
 from rapids_trav.graph import Graph
@@ -147,22 +147,27 @@ def open_graph(
     variant: str = "auto",
     weight: str | None = None,
     scheduler: str | None = None,
+    devices: str | list[int] | None = None,
 ) -> OpenGraph:
     """Read the edges and build the graph, or open a saved one, on an engine that has the variant.
 
-    With a `scheduler` the graph is on the workers of its cluster.
+    With a `scheduler` the graph is on the workers of its cluster, with `devices` on these GPUs together.
     """
     if len(src) != len(dst):
         raise click.UsageError("--src and --dst go together: name as many columns with each.")
-    check_edge_options(delimiter, memory_limit, spill)
+    check_edge_options(delimiter, memory_limit, spill, devices)
     if scheduler is not None:
         return _open_on_cluster(
             scheduler, edges, src, dst, directed, format_, delimiter, header, string_ids, engine
         )
     engine = _engine_with(variant, choose_engine() if engine == "auto" else engine)
+    if devices is not None:
+        with wrong_option():
+            spread_over(select(engine, "pandas"), devices)
     start = time.perf_counter()
     path = Path(edges)
     if is_saved_graph(path):
+        refuse_given(("devices",), f"edges, and {path} is a saved graph")
         return _open_saved(path, engine, memory_limit, spill, start, weight)
     if edges in datasets.DIRECTED and not path.exists():
         path = datasets.path(edges)
@@ -203,6 +208,7 @@ def open_graph(
             engine=engine,
             memory_limit=memory_limit,
             spill=spill,
+            devices=devices,
         )
     return OpenGraph(
         graph, click.format_filename(edges), engine, id_readers(graph), time.perf_counter() - start
@@ -225,7 +231,8 @@ def _open_on_cluster(
     from rapids_trav.cli import clusters  # imports Dask
 
     refuse_given(
-        ("memory_limit", "spill"), "a graph in this process, and --scheduler spreads it over workers"
+        ("memory_limit", "spill", "devices"),
+        "a graph in this process, and --scheduler spreads it over workers",
     )
     start = time.perf_counter()
     path = Path(edges)

@@ -9,12 +9,14 @@ from typing import Any
 import click
 from rich.table import Table
 
-from rapids_trav.cli.checks import wrong_option
+from rapids_trav.cli.checks import refuse_given, wrong_option
+from rapids_trav.cli.options import derived, gpus
 from rapids_trav.cli.report import console, seconds, steps
 from rapids_trav.engines import select
 from rapids_trav.graph500 import Report, run
 from rapids_trav.graph500.harness import MOST_EDGE_FACTOR, MOST_SCALE, MOST_SEED
 from rapids_trav.io import check_writable
+from rapids_trav.storage.build_options import BuildOptions
 
 
 @click.command(short_help="Run the Graph500 benchmark.")
@@ -47,6 +49,12 @@ from rapids_trav.io import check_writable
     show_default=True,
     help="Where to work; auto selects the GPU if there is one with its packages.",
 )
+@derived(
+    BuildOptions,
+    "devices",
+    help="GPUs that search the graph together: their numbers, such as 0,1, or all.",
+    callback=gpus,
+)
 @click.option("--scheduler", help="Address of a Dask scheduler, on whose workers to run, each with its part.")
 @click.option("--validate/--no-validate", default=True, show_default=True, help="Check every search.")
 @click.option("--json", "json_file", help="Also write the keys and each search to this file.")
@@ -56,6 +64,7 @@ def graph500(
     roots: int,
     seed: int,
     engine: str,
+    devices: str | list[int] | None,
     scheduler: str | None,
     validate: bool,
     json_file: str | None,
@@ -67,10 +76,13 @@ def graph500(
 
     \b
     rapids-trav graph500 --scale 20
+    rapids-trav graph500 --scale 27 --devices all
     """
     if json_file:
         with wrong_option():
             check_writable(json_file)
+    if scheduler is not None:
+        refuse_given(("devices",), "GPUs of this process, and --scheduler runs on workers")
     if engine != "auto":
         if scheduler is not None:
             raise click.UsageError(
@@ -87,7 +99,7 @@ def graph500(
     }
     with steps() as notify:
         if scheduler is None:
-            report = run(scale, engine=engine, notify=notify, **asked)
+            report = run(scale, engine=engine, devices=devices, notify=notify, **asked)
         else:
             from rapids_trav.cli.clusters import connected
             from rapids_trav.graph500.cluster import run_on_cluster

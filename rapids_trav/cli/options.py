@@ -6,6 +6,7 @@ command line has.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from dataclasses import MISSING, fields
 from types import NoneType, UnionType
@@ -62,6 +63,18 @@ def choices_of(kind: type, name: str) -> tuple[str, ...]:
 def taken(kind: type, given: dict[str, Given]) -> dict[str, Given]:
     """Remove the options of one class from those given to a command, and return them."""
     return {field.name: given.pop(field.name) for field in fields(kind) if field.name in given}
+
+
+def gpus(context: click.Context, parameter: click.Parameter, value: str | None) -> str | list[int] | None:
+    """Return "all", or the numbers of GPUs that are given with commas between them."""
+    if value is None or value == "all":
+        return value
+    parts = value.split(",")
+    if not all(part.isascii() and part.isdigit() for part in parts):
+        raise click.UsageError(
+            f"--devices {shlex.quote(value)} does not name GPUs: give their numbers, such as 0,1, or all."
+        )
+    return [int(part) for part in parts]
 
 
 def tuning_of(

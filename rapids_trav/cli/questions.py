@@ -16,7 +16,7 @@ from rapids_trav.algorithms.search_tree import MOST, SearchTree
 from rapids_trav.cli.checks import check_apart, check_files, wrong_option
 from rapids_trav.cli.edges import OpenGraph, edge_options, open_graph
 from rapids_trav.cli.ids import SEVERAL
-from rapids_trav.cli.options import Given, derived, taken, tuning_of
+from rapids_trav.cli.options import Given, derived, gpus, taken, tuning_of
 from rapids_trav.cli.report import console, count, progress, seconds
 from rapids_trav.cli.tables import level_counts, level_table, trace_tables, without_idle
 from rapids_trav.cli.trees import tree_text
@@ -47,6 +47,12 @@ _scheduler = click.option(
     help="Address of a Dask scheduler, such as tcp://host:8786, whose workers read EDGES, which all must "
     "reach, and hold the graph.",
 )
+_devices = derived(
+    BuildOptions,
+    "devices",
+    help="GPUs that hold and search the graph together: their numbers, such as 0,1, or all.",
+    callback=gpus,
+)
 _quiet = click.option("--quiet", "-q", is_flag=True, help="Print no summary.")
 
 
@@ -68,6 +74,7 @@ _quiet = click.option("--quiet", "-q", is_flag=True, help="Print no summary.")
 @derived(SearchOptions, "trace", help="Show what each level did, in a second search.")
 @_output
 @click.option("--plot", "picture", help="Draw vertices by distance (and the trace) to .png, .svg, .pdf, ...")
+@_devices
 @_scheduler
 @_quiet
 def bfs(
@@ -129,6 +136,7 @@ def bfs(
 @derived(PathOptions, "weighted", help="The path of least weight; --weight implies it.")
 @derived(BuildOptions, "weight", help="Column of the edges' weights.")
 @_output
+@_devices
 @_scheduler
 @_quiet
 def paths(
@@ -167,6 +175,7 @@ def paths(
 @_where
 @click.option("--vertices", help="Write the vertices to .parquet, .csv or .tsv.")
 @_output
+@_devices
 @_scheduler
 @_quiet
 def khop(

@@ -23,6 +23,7 @@ REPHRASED = (
     (r": use astype\(str\) to take the values as labels(?=\.$)", ""),
     (r"; after adding a column, build the graph again(?=\.$)", ""),
     (r"\bbuild the graph again\b", "run the command again"),
+    (r"\bgive a cuDF frame or (?=engine='cuda')", "give "),
     (r"\bsay header=True or header=False \(([^)]*?) on the command line\)", r"say \1"),
     (r"(?<=\bgive memory_limit at least )([\d.e+]+) (?=[kMGT]?B\.$)", r"\1"),
     (r"'?(?:[^\s']*/)?\bstandard-input\b'?", "the standard input"),

@@ -27,7 +27,7 @@ PACKAGE = str(Path(__file__).parents[1])
 PARTS = "parts.json"  # head file of a folder that `ranks.saved_parts` wrote
 ENGINES = ("auto", "cpu", "cuda")
 # Options that control the storage of a graph in one process, or serve questions that workers do not answer.
-OF_ONE_PROCESS = ("weight", "degree_sort", "order", "memory_limit", "spill", "tuning")
+OF_ONE_PROCESS = ("weight", "degree_sort", "order", "memory_limit", "spill", "tuning", "devices")
 OF_WORKERS = ("client", "grid", "keep_rows")
 
 

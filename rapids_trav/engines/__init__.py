@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rapids_trav.engines.interface import DeviceEngine, Engine
 from rapids_trav.engines.presence import DOCTOR, cause, gpu_is_there
 from rapids_trav.errors import TravError, written
+from rapids_trav.tuning import Layout
 
-__all__ = ["NAMES", "gpu_is_there", "select"]
+__all__ = ["NAMES", "gpu_is_there", "select", "spread_over"]
 
 NAMES = ("auto", "cpu", "cuda")
 
@@ -41,3 +44,20 @@ def select(name: str | Engine, frame_library: str) -> Engine:
     if n_gpus == 0:
         raise TravError(f"engine='cuda' finds no GPU: {DOCTOR}, or use engine='cpu'.")
     return engine
+
+
+def spread_over(
+    engine: Engine, devices: str | Sequence[int], *, shared: bool = False, layout: Layout | None = None
+) -> Engine:
+    """Return an engine on several GPUs, "all" or those named; `engine` itself if there is one GPU only.
+
+    With `shared`, a GPU may be named several times; `layout` is that of each GPU's rows, if it is chosen.
+    """
+    if engine.place != "device":
+        raise TravError(
+            f"devices={written(devices)} is for GPUs, but the graph is on the {engine.name} engine: give a "
+            f"cuDF frame or engine='cuda', or leave devices out."
+        )
+    from rapids_trav.engines.multigpu.devices import on_devices
+
+    return on_devices(engine, devices, shared=shared, layout=layout)

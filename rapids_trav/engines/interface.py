@@ -287,9 +287,7 @@ class Engine(Builder, Protocol):
     def run(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
         """Iterate a vertex program from `state`, which is not modified."""
 
-    def smallest_predecessors(
-        self, into: Adjacency, distance: Array, ordered: Ordered | None = None
-    ) -> Array:
+    def smallest_predecessors(self, view: View, distance: Array, ordered: Ordered | None = None) -> Array:
         """Return each vertex's smallest neighbour one level closer (as `ordered`, if given), or -1."""
 
     def tight_predecessors(self, into: Adjacency, weights: Array, distance: Array, unreached: float) -> Array:

@@ -90,6 +90,9 @@ class LevelTrace:
         Duration, including the host's overhead for the level.
     host_bytes : int
         The part of `bytes` that is edges the GPU read from host memory.
+    exchange : str
+        Way in which the GPUs of one process took the frontier from each other: "lists" of vertices, "copies"
+        of bitmaps, or "look-ups" in each other's memory; empty elsewhere.
     ranks : tuple of RankCosts
         One for each rank of a search over many workers, else empty; `bytes` is then the sum over them, and
         `milliseconds` the time of the slowest.
@@ -102,6 +105,7 @@ class LevelTrace:
     bytes: int
     milliseconds: float
     host_bytes: int = 0
+    exchange: str = ""
     ranks: tuple[RankCosts, ...] = ()
 
 
@@ -126,6 +130,9 @@ class Search:
         ("private").
     n_unreached : uint64 array, (1,), or None
         Number of vertices that were not reached, if the engine has counted them.
+    device_seconds : float or None
+        Time by the clock of the slowest of several devices, which do not wait for the host in between; it
+        leaves out the wait for all of them to begin.
     """
 
     distance: Array
@@ -133,6 +140,7 @@ class Search:
     trace: list[LevelTrace] = field(default_factory=list)
     n_unreached: Array | None = None
     counters: dict[str, int] = field(default_factory=dict)
+    device_seconds: float | None = None
 
 
 class SearchStream(Protocol):

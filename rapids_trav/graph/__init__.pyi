@@ -471,6 +471,7 @@ class Graph(Generic[FrameT]):
         tuning: Mapping[str, object] | None = None,
         client: object = None,
         grid: tuple[int, int] | None = None,
+        devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
     ) -> Graph[DataFrameT]: ...
     @overload
@@ -492,6 +493,7 @@ class Graph(Generic[FrameT]):
         tuning: Mapping[str, object] | None = None,
         client: object = None,
         grid: tuple[int, int] | None = None,
+        devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
     ) -> Graph[DataFrameT]: ...
     @overload
@@ -513,6 +515,7 @@ class Graph(Generic[FrameT]):
         tuning: Mapping[str, object] | None = None,
         client: object = None,
         grid: tuple[int, int] | None = None,
+        devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
     ) -> Graph[DataFrameT]: ...
     @overload
@@ -534,6 +537,7 @@ class Graph(Generic[FrameT]):
         tuning: Mapping[str, object] | None = None,
         client: object = None,
         grid: tuple[int, int] | None = None,
+        devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
     ) -> Graph[Any]: ...
     @overload
@@ -555,6 +559,7 @@ class Graph(Generic[FrameT]):
         tuning: Mapping[str, object] | None = None,
         client: object = None,
         grid: tuple[int, int] | None = None,
+        devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
     ) -> Graph[pd.DataFrame]: ...
     @overload
@@ -576,6 +581,7 @@ class Graph(Generic[FrameT]):
         tuning: Mapping[str, object] | None = None,
         client: object = None,
         grid: tuple[int, int] | None = None,
+        devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
     ) -> Graph[Any]: ...
     @classmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
 from typing import Generic
 
@@ -75,6 +75,7 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         tuning: Mapping[str, object] | None = None,
         client: object = None,
         grid: tuple[int, int] | None = None,
+        devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
     ) -> Graph:
         """Build a graph from an edge list.
@@ -140,6 +141,12 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         grid : (int, int), optional
             For a graph on several workers: the rows and columns in which to arrange them; by default, as
             close to a square as their number allows.
+        devices : "all" or sequence of int, optional
+            GPUs of this process that hold the edges together and search them together, by their numbers;
+            each must reach the others' memory, as GPUs with NVLink do.  One of them is the current GPU, whose
+            memory the edges are read from and the answers are written to.  Searches for `bfs`, `paths`,
+            `levels` and `khop` run on all of them; everything else runs on the current one, which then holds
+            all edges as well.  See `docs/devices.md`.
         keep_rows : bool, default True
             Whether workers keep all columns of the edges, for `where` and the edges of `khop`.  If False,
             they keep only the graph and need less memory.
@@ -189,6 +196,7 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
             tuning=tuning,
             client=client,
             grid=grid,
+            devices=devices,
             keep_rows=keep_rows,
         )
         if (cluster := clusters.cluster_for(edges, options)) is not None:

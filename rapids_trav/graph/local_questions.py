@@ -181,9 +181,10 @@ class LocalQuestions(GraphContents):
         )
 
     def close(self) -> None:
-        """End the streams of searches; all else is in this process and freed with its last reference."""
+        """End searches that run; all else is in this process and freed with its last reference."""
         for stream in list(self._streams):
             stream.refuse(CLOSED)
+        self.storage.close()
 
     def __getstate__(self) -> dict[str, object]:
         if isinstance(self.storage, Paged) or isinstance(self.rows, SavedRows):

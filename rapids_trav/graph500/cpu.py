@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TypeVar
 
@@ -22,13 +22,13 @@ OUTSIDE, ADRIFT = -1, -2  # levels of vertices without a parent, and of those th
 GRAIN = 1 << 16
 
 
-def memory() -> AbstractContextManager:
-    """Set up the allocator of a run; NumPy needs none."""
+def memory(devices: Sequence[int] = ()) -> AbstractContextManager:
+    """Set up the allocator of a run, on all `devices` if these are several; NumPy needs none."""
     return nullcontext()
 
 
-def device_name() -> str:
-    """Return the name of the device on which the run was timed."""
+def device_name(devices: Sequence[int] = ()) -> str:
+    """Return the name of the device on which the run was timed; of all `devices`, if these are several."""
     with Team() as team:
         return f"{platform.processor() or platform.machine()}, {team.size} threads"
 

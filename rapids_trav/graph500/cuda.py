@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
@@ -29,31 +29,37 @@ MOVED = FAULTS.index("moved")
 
 
 @contextmanager
-def memory() -> Iterator[None]:
+def memory(devices: Sequence[int] = ()) -> Iterator[None]:
     """Make CuPy and cuDF allocate from a memory pool through RMM: one already set up, else CUDA's own.
 
     Without a pool, each search would pay for `cudaMalloc`.
     """
     import cudf  # noqa: F401  (sets CuPy's allocator when imported, which is refused further down)
+    import cupy
     import rmm
 
     from rapids_trav.engines.cuda.runtime.memory import rapids_allocator
 
-    before = rmm.mr.get_current_device_resource()
-    if type(before) is rmm.mr.CudaMemoryResource:
-        rmm.mr.set_current_device_resource(rmm.mr.CudaAsyncMemoryResource())
+    here = cupy.cuda.runtime.getDevice()
+    before = {device: rmm.mr.get_per_device_resource(device) for device in {here, *devices}}
+    for device, resource in before.items():
+        if type(resource) is rmm.mr.CudaMemoryResource:
+            with cupy.cuda.Device(device):
+                rmm.mr.set_per_device_resource(device, rmm.mr.CudaAsyncMemoryResource())
     try:
         with rapids_allocator():
             yield
     finally:
-        rmm.mr.set_current_device_resource(before)
+        for device, resource in before.items():
+            rmm.mr.set_per_device_resource(device, resource)
 
 
-def device_name() -> str:
+def device_name(devices: Sequence[int] = ()) -> str:
     import cupy
 
-    device = cupy.cuda.runtime.getDevice()
-    return cupy.cuda.runtime.getDeviceProperties(device)["name"].decode()
+    runtime = cupy.cuda.runtime
+    name = runtime.getDeviceProperties(runtime.getDevice())["name"].decode()
+    return f"{len(devices)} x {name}" if devices else name
 
 
 def timed(work: Callable[[], Result]) -> tuple[Result, float, float | None]:

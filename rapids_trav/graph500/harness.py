@@ -14,7 +14,7 @@ Reference: graph500.org, specification, sections "Overall benchmark" to "Output"
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import ModuleType
 
 import numpy as np
@@ -27,16 +27,19 @@ from rapids_trav.errors import TravError, written
 from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.libraries import library
 from rapids_trav.graph.handle import Graph
-from rapids_trav.graph500 import devices, validation
+from rapids_trav.graph500 import validation
+from rapids_trav.graph500.devices import named
 from rapids_trav.graph500.report import Report
 from rapids_trav.graph500.roots import choose
+from rapids_trav.storage.build_options import BuildOptions
+from rapids_trav.storage.on_devices import is_spread
 from rapids_trav.utilities.checks import flag
 from rapids_trav.utilities.machine import GPU_PACKAGES, find_driver, find_version
 
 MOST_SCALE = 30  # labels are 32-bit
 MOST_EDGE_FACTOR = 2**20  # far beyond memory, and within the range of NumPy's integers
 MOST_SEED = 2**63 - 1
-CUDF_ROWS = 2**31 - 1
+FRAME_ROWS = 2**31 - 1  # tuples in a frame: cuDF's most
 WARM_UP_SCALE = 6
 QUEUED = 8  # searches that wait behind the one that runs, when they are timed as a whole
 
@@ -50,6 +53,7 @@ def run(
     roots: int = 64,
     seed: int = 1,
     engine: str = "auto",
+    devices: str | Sequence[int] | None = None,
     validate: bool = True,
     notify: Notify | None = None,
 ) -> Report:
@@ -60,13 +64,16 @@ def run(
     scale : int
         Binary logarithm of the number of possible vertices, from 1 to 30.
     edge_factor : int
-        Tuples per vertex: there are ``edge_factor * 2**scale``, of which cuDF takes fewer than 2^31.
+        Tuples per vertex: there are ``edge_factor * 2**scale``.
     roots : int
         Number of searches; fewer if fewer vertices have a neighbour.
     seed : int
         Seed of the graph and of the roots, which are the same on every engine.
     engine : {"auto", "cpu", "cuda"}
         "auto" uses the GPU if there is one with its packages.
+    devices : "all" or sequence of int, optional
+        GPUs that hold and search the graph together, as in `Graph.from_edges`; the current one generates the
+        edges and validates.
     validate : bool, default True
         Check each search by the five rules (see `validation`); failures are reported, not raised.
     notify : callable, optional
@@ -83,24 +90,25 @@ def run(
     """
     check(scale, edge_factor, roots, seed)
     flag("validate", validate)
+    BuildOptions(devices=devices)  # refuses what does not name GPUs
     if isinstance(engine, str) and engine == "auto":
         engine = "cuda" if find_driver().gpus and all(map(find_version, GPU_PACKAGES)) else "cpu"
     runner = engines.select(engine, "pandas")
+    if devices is not None:
+        runner = engines.spread_over(runner, devices)
     n_edges = edge_factor << scale
-    if runner.place == "device" and n_edges > CUDF_ROWS:
-        raise TravError(
-            f"scale={scale} with edge_factor={edge_factor} has {n_edges:,} edges, but a cuDF frame holds "
-            f"{CUDF_ROWS:,}: choose a smaller scale or edge factor."
-        )
-    device = devices.named(engine)
+    device = named(engine)
+    spread = runner.devices if is_spread(runner) else ()
     tell = notify or (lambda step, done, total: None)
-    with device.memory():
+    with device.memory(spread):
         tell("Generating the edges", 0, 1)
         edges, generation, _ = device.timed(
-            lambda: generators.rmat(scale, edge_factor, seed=seed, library=device.LIBRARY)
+            lambda: list(
+                generators.rmat_frames(scale, edge_factor, seed=seed, library=device.LIBRARY, rows=FRAME_ROWS)
+            )
         )
         bench = _Bench(device, runner, edges, 1 << scale)
-        drawn = draw_roots(device.has_neighbor(bench.src, bench.dst, bench.n_labels), roots, seed)
+        drawn = draw_roots(bench.has_neighbor(), roots, seed)
         tell("Constructing the graph", 0, 1)
         bench.warm_up()
         graph, construction, _ = device.timed(lambda: bench.construct(edges))
@@ -111,7 +119,7 @@ def run(
         edge_factor=edge_factor,
         seed=seed,
         engine=engine,
-        device=device.device_name(),
+        device=device.device_name(spread),
         n_vertices=graph.n_vertices,
         n_edges=n_edges,
         generation_seconds=generation,
@@ -156,28 +164,35 @@ class _Bench:
         `graph500.cpu` or `graph500.cuda`.
     engine
         An engine of `rapids_trav.engines`.
-    edges : frame
+    edges : list of frame
         The tuples, in columns `src` and `dst`.
     n_labels : int
         The labels in the tuples are below this.
     """
 
-    def __init__(self, device: ModuleType, engine: Engine, edges: Frame, n_labels: int) -> None:
+    def __init__(self, device: ModuleType, engine: Engine, edges: list[Frame], n_labels: int) -> None:
         self.device = device
         self.engine = engine
-        self.src, self.dst = (library(device.LIBRARY).array(edges[end]) for end in ("src", "dst"))
+        array = library(device.LIBRARY).array
+        self.src, self.dst = ([array(frame[end]) for frame in edges] for end in ("src", "dst"))
         self.n_labels = n_labels
 
     def warm_up(self) -> None:
         """Run a tiny benchmark, so that everything is compiled."""
         edges = generators.rmat(WARM_UP_SCALE, library=self.device.LIBRARY)
-        self.search(self.construct(edges), self.engine.xp.zeros(1, np.int32))
+        self.search(self.construct([edges]), self.engine.xp.zeros(1, np.int32))
 
-    def construct(self, edges: Frame) -> Graph:
+    def has_neighbor(self) -> np.ndarray:
+        """Return whether each label has an edge to another one: bool (n,), in host memory."""
+        parts = zip(self.src, self.dst, strict=True)
+        return np.logical_or.reduce([self.device.has_neighbor(*part, self.n_labels) for part in parts])
+
+    def construct(self, edges: list[Frame]) -> Graph:
         """Run kernel 1: find the vertices, renumber, and build the arrays that searches read."""
         graph = Graph.from_edges(edges, "src", "dst", engine=self.engine)
         view = graph.storage.view()
-        _ = view.out, view.into  # built at first access
+        if not is_spread(self.engine):  # which has its rows by now
+            _ = view.out, view.into  # built at first access
         return graph
 
     def search(self, graph: Graph, source: Array) -> Search:
@@ -228,13 +243,13 @@ class _Bench:
     ) -> dict[str, object]:
         """Search from one root, convert, count and validate; only the row is kept."""
         device, n = self.device, self.n_labels
-        found, seconds, device_seconds = device.timed(lambda: self.search(graph, source))
+        found, seconds, between_events = device.timed(lambda: self.search(graph, source))
         parent, conversion, _ = device.timed(lambda: device.to_labels(labels, found.predecessor, root, n))
-        edges = device.component_edges(parent, self.src)
+        edges = sum(device.component_edges(parent, part) for part in self.src)
         row = {
             "root": root,
             "seconds": seconds,
-            "device_seconds": device_seconds,
+            "device_seconds": between_events if found.device_seconds is None else found.device_seconds,
             "output_seconds": seconds + conversion,
             "edges": edges,
             "teps": edges / seconds,

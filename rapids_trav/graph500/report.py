@@ -34,7 +34,8 @@ class Report:
         Kernel 1: from the tuples to the graph that is searched.
     searches : pandas.DataFrame
         A row for each root: `root`; `seconds` of kernel 2 (wall clock, parents and levels included);
-        `device_seconds` between CUDA events around it (null on the CPU); `output_seconds`, kernel 2 with the
+        `device_seconds` between CUDA events around it (null on the CPU), or on several GPUs by the clock of
+        the slowest, from where all have begun to its last kernel's end; `output_seconds`, kernel 2 with the
         conversion of the parents to the specification's array over all labels; `edges`, the tuples inside
         the component (duplicates and self-loops too, each once); `teps`, edges over seconds; `vertices`
         reached; `depth`, the greatest level; `validation_seconds`, `valid` and `faults` (null without

@@ -10,7 +10,7 @@ from rapids_trav.edges.arrow_edges import ArrowEdges
 from rapids_trav.edges.build_pass import BuildPass
 from rapids_trav.edges.slices import SlicedEdges
 from rapids_trav.edges.sources import EdgeSource, FrameEdges, edge_columns, open_edges, require_column
-from rapids_trav.engines import select
+from rapids_trav.engines import select, spread_over
 from rapids_trav.engines.interface import Engine
 from rapids_trav.frames import forms, proxies
 from rapids_trav.frames.columns import move
@@ -22,10 +22,12 @@ from rapids_trav.ids.renumber_streamed import renumber_distinct
 from rapids_trav.memory.model.build import grown_bytes, order_bytes
 from rapids_trav.storage.build_options import BuildOptions
 from rapids_trav.storage.edge_rows import EdgeRows, Weight
+from rapids_trav.storage.in_memory import InMemory
 from rapids_trav.storage.interface import GraphEdges
 from rapids_trav.storage.memory_errors import is_out_of_memory, telling_of_memory
+from rapids_trav.storage.on_devices import OnDevices, is_spread
 from rapids_trav.storage.parts import GraphParts
-from rapids_trav.storage.placement import MemoryLimits, place_edges, rows_within
+from rapids_trav.storage.placement import MemoryLimits, Placement, place_edges, rows_within
 from rapids_trav.storage.spilled_build import least_bytes
 from rapids_trav.utilities.phase_times import PhaseTimes
 
@@ -38,6 +40,10 @@ def build(edges: Any, options: BuildOptions) -> GraphParts:
     directed = bool(source.defaults.directed if options.directed is None else options.directed)
     weight = source.defaults.weight if options.weight is None else options.weight
     runner = select(options.engine, source.library.name)
+    if options.devices is not None:
+        runner = spread_over(
+            runner, options.devices, shared=options.ranks_share_devices, layout=options.layout
+        )
     sides = edge_columns(source, options.src, options.dst)
     if weight is not None:
         require_column(source.columns, weight)
@@ -45,7 +51,9 @@ def build(edges: Any, options: BuildOptions) -> GraphParts:
     extra = [] if vertices is None else [split("vertices", vertices, len(sides[0]))]
     if source.defaults.vertices is not None:
         extra.append([source.defaults.vertices])
-    limits = MemoryLimits.of(runner, source.count_rows(), directed, options.memory_limit, options.spill)
+    limits = MemoryLimits()
+    if not is_spread(runner):
+        limits = MemoryLimits.of(runner, source.count_rows(), directed, options.memory_limit, options.spill)
 
     def attempt(limits: MemoryLimits) -> GraphParts:
         return _build(source, sides, directed, weight, extra, runner, options, limits)
@@ -54,7 +62,7 @@ def build(edges: Any, options: BuildOptions) -> GraphParts:
         try:
             return attempt(limits)
         except (MemoryError, RuntimeError) as error:
-            if not is_out_of_memory(error):
+            if not is_out_of_memory(error) or is_spread(runner):
                 raise
             limits = limits.of_what_is_free(runner)
     with telling_of_memory("building the graph", runner):
@@ -85,9 +93,11 @@ def _build(
     weighted = weight is not None
     vertex_order = options.vertex_order(runner.degree_sort)
     id_bytes = ids.nbytes + (order_bytes(ids.n) if vertex_order != "ids" else 0)
-    placement = place_edges(
-        runner, limits, ids.n, id_bytes, read.n_edges, directed=directed, weighted=weighted
-    )
+    placement = Placement(None, outside=False, keeps_codes=True)
+    if not is_spread(runner):
+        placement = place_edges(
+            runner, limits, ids.n, id_bytes, read.n_edges, directed=directed, weighted=weighted
+        )
     if limits.reading is None and placement.limit is not None:
         source = SlicedEdges(source, rows_within(placement.limit))
     order = None
@@ -106,7 +116,10 @@ def _build(
         pairs = rows.pairs  # read again: the ids in memory would take the memory of the build
     with times.phase("adjacency"):
         reader = GraphEdges(directed, pairs, rows.pairs, rows.weighted if weighted else None)
-        storage = placement.storage(runner, ids, read.n_edges, reader)
+        if is_spread(runner):
+            storage: InMemory = OnDevices(runner, ids.n, reader, n_edges=read.n_edges)
+        else:
+            storage = placement.storage(runner, ids, read.n_edges, reader)
     return GraphParts(
         rows=rows,
         ids=ids,

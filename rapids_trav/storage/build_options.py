@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args
@@ -11,7 +11,7 @@ from typing import Literal, get_args
 from rapids_trav.edges.sources import Ends
 from rapids_trav.engines.interface import Engine
 from rapids_trav.errors import TravError, written
-from rapids_trav.tuning import BuildTuning, SortBackEnd, tuned
+from rapids_trav.tuning import BuildTuning, Layout, SortBackEnd, tuned
 from rapids_trav.utilities.checks import flag, one_of
 from rapids_trav.utilities.locations import folder
 from rapids_trav.utilities.sizes import parse_limit
@@ -36,6 +36,7 @@ class BuildOptions:
     tuning: Mapping[str, object] | None = None
     client: object = None
     grid: tuple[int, int] | None = None
+    devices: str | Sequence[int] | None = None
     keep_rows: bool = True
 
     def __post_init__(self) -> None:
@@ -62,6 +63,8 @@ class BuildOptions:
             )
         if self.grid is not None:
             _check_grid(self.grid)
+        if self.devices is not None:
+            self._check_devices()
         flag("keep_rows", self.keep_rows)
 
     @cached_property
@@ -78,6 +81,39 @@ class BuildOptions:
     def sort_back_end(self, usual: Literal["none", "radix"]) -> SortBackEnd | None:
         """Return the sort by degree to use, or None for no sort; `usual` is the engine's default."""
         return (self._tuning.sort or "radix") if self.vertex_order(usual) == "degree" else None
+
+    def _check_devices(self) -> None:
+        """Refuse anything but "all" or numbers of GPUs, and options that do not go with several."""
+        given = self.devices
+        numbers = given if isinstance(given, (tuple, list, range)) else ()
+        if not (isinstance(given, str) and given == "all") and not (
+            numbers and all(type(one) is int and one >= 0 for one in numbers)
+        ):
+            raise TravError(
+                f'devices={written(given)} does not name GPUs: give their numbers, such as [0, 1], or "all".'
+            )
+        for name in ("memory_limit", "spill"):
+            if (value := getattr(self, name)) is not None:
+                raise TravError(
+                    f"{name}={written(value)} has no meaning with devices, which hold all edges: leave out "
+                    f"one of them."
+                )
+        if self.order not in (None, "degree") or self.degree_sort is False:
+            name = "degree_sort" if self.order is None else "order"
+            raise TravError(
+                f"{name}={written(getattr(self, name))} does not go with devices, which need the vertices in "
+                f"order of degree: leave it out."
+            )
+
+    @property
+    def ranks_share_devices(self) -> bool:
+        """Whether a GPU may be named more than once."""
+        return self._tuning.ranks_share_devices
+
+    @property
+    def layout(self) -> Layout | None:
+        """Layout of the rows of each GPU; None for the one that fits."""
+        return self._tuning.layout
 
 
 def _check_grid(grid: object) -> None:

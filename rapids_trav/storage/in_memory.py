@@ -128,6 +128,9 @@ class InMemory:
         """Return a host array to be kept where the limit, if there is one, does not count it."""
         return array
 
+    def close(self) -> None:
+        """Stop what runs for the graph beside its caller; memory is freed with the last reference."""
+
     def memory(self) -> list[tuple[str, int, str]]:
         """Return name, bytes and place of each existing structure."""
         parts = list(self._all.held())

@@ -8,6 +8,7 @@ import itertools
 import json
 import math
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,6 +18,7 @@ import pytest
 from rich.console import Console
 
 from rapids_trav.csr.adjacency import Adjacency
+from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.interface import BfsOptions, LevelTrace
 from rapids_trav.graph500 import devices
 
@@ -44,6 +46,13 @@ from bench import (  # noqa: E402
 pytestmark = pytest.mark.slow
 
 
+class TimedByDevice(CpuEngine):
+    """An engine that stands in for several GPUs: its searches take ten seconds by the devices' clock."""
+
+    def bfs(self, view, sources, options):
+        return replace(super().bfs(view, sources, options), device_seconds=10.0)
+
+
 class CpuLab(lab.Lab):
     """Benchmark lab with NumPy, pandas and the CPU engine; our own searches stand in for the rivals'."""
 
@@ -60,6 +69,11 @@ class CpuLab(lab.Lab):
 
     def engine(self, hub_degree, bitmaps=True):
         return None
+
+    n_devices = 2
+
+    def several(self, count, layout=None):
+        return TimedByDevice()
 
     def adjacency(self, row_offsets, column_indices):
         return Adjacency(row_offsets, column_indices)

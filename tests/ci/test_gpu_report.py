@@ -71,7 +71,7 @@ def test_parts_that_fail_or_hang_under_the_sanitizer_are_named(script, monkeypat
     assert "--tool memcheck" in step["command"]
     printed = capsys.readouterr().out
     assert all(f"of {part}" in printed for part in step["parts"])
-    assert set(step["parts"]) - set(script.STEPS["racecheck"](tmp_path)["parts"]) == {"ranks"}
+    assert set(step["parts"]) - set(script.STEPS["racecheck"](tmp_path)["parts"]) == {"ranks", "together"}
 
 
 def test_steps_are_kept_for_the_same_sources_alone(script, tmp_path):

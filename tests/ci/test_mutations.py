@@ -110,6 +110,16 @@ def test_what_cannot_be_made_or_tested(sources, monkeypatch, capsys):
     assert "no test is named" in capsys.readouterr().out
 
 
+def test_a_copy_has_the_packages_called_build(sources):
+    """Folders of that name are left out at the top only: the package has modules in others."""
+    for folder in ("build", "rapids_trav/build"):
+        (sources / folder).mkdir()
+        (sources / folder / "made.py").touch()
+    clean = mutate.copy_tree(sources, sources.parent / "clean")
+    assert not (clean / "build").exists()
+    assert (clean / "rapids_trav/build/made.py").is_file()
+
+
 @pytest.mark.slow
 def test_endless_loops_and_crashes_are_caught(sources):
     clean = mutate.copy_tree(sources, sources.parent / "clean")

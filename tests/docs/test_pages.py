@@ -33,6 +33,7 @@ ELSEWHERE = {
     "api.md": "test_docstrings",
     "command-line.md": "test_command_line_page",
     "dask.md": "test_dask_page",
+    "devices.md": "test_devices_page",
 }
 ELSEWHERE |= {"networkx.md": "test_networkx_page"}
 OF_FIGURES = {"cpu.md", "scale.md", "systems.md"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import kernel_references as reference
 import numpy as np
 import pandas as pd
@@ -65,7 +67,8 @@ def test_smallest_predecessors(adjacency, searched):
     np.testing.assert_array_equal(reference.smallest_predecessors(*rows), predecessor)
     order = np.random.default_rng(4).permutation(N)
     ordered = Ordered(order, np.argsort(order), False)
-    theirs = CpuEngine().smallest_predecessors(adjacency, distance.astype(np.int32), ordered)
+    view = SimpleNamespace(into=adjacency)
+    theirs = CpuEngine().smallest_predecessors(view, distance.astype(np.int32), ordered)
     np.testing.assert_array_equal(reference.smallest_predecessors(*rows, order), theirs)
     assert (theirs != predecessor).any()
 

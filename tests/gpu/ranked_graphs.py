@@ -38,10 +38,12 @@ class Ranked:
         return distance, predecessor, levels
 
 
-def ranked(cupy, graph: Graph, n_ranks: int, blocks: int = 1, **how) -> Ranked:
-    """Deal the vertices of a graph to ranks and build the rows of each."""
+def ranked(cupy, graph: Graph, n_ranks: int, blocks: int = 1, devices=None, lean=False, **how) -> Ranked:
+    """Deal the vertices of a graph to ranks and build the rows of each; they share a GPU by default."""
     from rapids_trav.engines.multigpu.one_launch.dealing import Dealing
     from rapids_trav.engines.multigpu.one_launch.group import LaunchGroup
+    from rapids_trav.engines.multigpu.one_launch.lean_rows import lean_rows
+    from rapids_trav.engines.multigpu.one_launch.peers import reach_each_other
     from rapids_trav.engines.multigpu.one_launch.rows import rows_of
 
     u, v = graph.edges
@@ -52,10 +54,16 @@ def ranked(cupy, graph: Graph, n_ranks: int, blocks: int = 1, **how) -> Ranked:
     ids = dealing.id(place)
     source, destination = ids[u], ids[v]
     out_degrees = np.bincount(source, minlength=dealing.n_ids).reshape(n_ranks, -1)
-    rows = []
+    rows, devices = [], devices or [0] * n_ranks
     for rank in range(n_ranks):
         mine = dealing.owner(destination) == rank
-        edges = cupy.asarray(source[mine]), cupy.asarray(destination[mine])
+        cupy.cuda.Device(devices[rank]).use()
+        edges = cupy.asarray(place[u[mine]]), cupy.asarray(destination[mine] - dealing.first(rank))
+        if lean:
+            rows.append(lean_rows(dealing, rank, devices[rank], lambda edges=edges: [edges]))
+            continue
         degrees = None if graph.symmetric else cupy.asarray(out_degrees[rank])
-        rows.append(rows_of(dealing, rank, *edges, degrees))
-    return Ranked(graph, dealing, LaunchGroup(rows, [0] * n_ranks, blocks=blocks, **how), ids)
+        rows.append(rows_of(dealing, rank, [edges], degrees))
+    cupy.cuda.Device(0).use()
+    reach_each_other(devices)
+    return Ranked(graph, dealing, LaunchGroup(rows, devices, blocks=blocks, **how), ids)

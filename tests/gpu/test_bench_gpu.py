@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -23,6 +24,7 @@ def make_lab(cupy):
     from bench import lab
 
     from rapids_trav.engines.cuda import CudaEngine
+    from rapids_trav.engines.multigpu.devices import DevicesEngine
 
     class SmallLab(lab.Lab):
         library = "pandas"
@@ -45,6 +47,11 @@ def make_lab(cupy):
 
         def engine(self, hub_degree, bitmaps=True):
             return CudaEngine(hub_degree=hub_degree, bitmaps=bitmaps, least_pull=0)
+
+        n_devices = 2
+
+        def several(self, count, layout=None):
+            return DevicesEngine([0] * count, CudaEngine(least_pull=0), layout=layout, always=True)
 
         def device_timings(self, contender, roots, check):
             ms = []
@@ -109,3 +116,33 @@ def test_threads_of_a_star_and_of_a_path(measured):
     assert found["star300", "edge"]["stored_bytes"] > found["star300", "push"]["stored_bytes"]
     assert found["path20", "pull"]["longest_thread"] == 2
     assert found["path20", "push"]["busy_share"] < found["path20", "frontier"]["busy_share"] == 1
+
+
+def test_ranks_are_timed_beside_one_gpu(make_lab, monkeypatch):
+    from bench import devices
+
+    monkeypatch.setattr(devices, "rival", lambda *_: {"name": "pylibcugraph"})
+    one, _, two = devices.measure(make_lab(), ["rmat9"])
+    assert (one["layout"], two["layout"]) == (None, "rows by both ends")
+    assert all(row["checked"] == 3 and row["wrong"] == 0 for row in (one, two))
+    assert two["median_ms"] > 0
+
+
+def test_a_graph_is_generated_dealt_and_checked(make_lab, monkeypatch):
+    """A search that is wrong is told."""
+    from bench import devices
+
+    monkeypatch.setattr(devices, "GENERATED_SCALE", 8)
+    lab = make_lab()
+    lab.slow = True
+    (row,) = devices.measure(lab, ["rmat8"])
+    assert (row["table"], row["checked"], row["wrong"]) == ("generated", 3, 0)
+    assert row["gteps_harmonic_mean"] > 0
+    assert row["rows_bytes"] > 4 * 2 * 0.9 * (16 << 8)
+    faults = lab.device.count_faults
+    lab.device = SimpleNamespace(
+        **vars(lab.device) | {"count_faults": lambda *given: [1, *faults(*given)[1:]]}
+    )
+    (row,) = devices.measure(lab, ["rmat8"])
+    assert row["wrong"] == 3
+    assert "1, 0, 0, 0, 0, 0, 0" in row["note"]

@@ -467,7 +467,7 @@ def test_64_bit_specialisations(engine, variant, wide_vertices):
     sources = engine.xp.asarray([3, 4])
     each = engine.bfs_each(view, sources, BfsOptions(variant=variant))
     assert np.array_equal(each.distance.get(), np.array([graph.distance([s]) for s in (3, 4)]))
-    smallest = engine.smallest_predecessors(view.into, each.distance).get()
+    smallest = engine.smallest_predecessors(view, each.distance).get()
     assert smallest.dtype == vertex_type
     for row, source in enumerate((3, 4)):
         check_tree(graph, [source], each.distance[row].get(), smallest[row])
@@ -479,7 +479,7 @@ def test_smallest_predecessors(engine, name):
     view = GraphView(graph, engine)
     sources = np.arange(min(graph.n, 3))
     found = engine.bfs_each(view, engine.xp.asarray(sources), BfsOptions())
-    smallest = engine.smallest_predecessors(view.into, found.distance).get()
+    smallest = engine.smallest_predecessors(view, found.distance).get()
     distance = found.distance.get()
     offsets, columns = graph.rows(transpose=True)
     for row in range(len(sources)):
@@ -488,7 +488,7 @@ def test_smallest_predecessors(engine, name):
             valid = parents[distance[row, parents] == distance[row, v] - 1]
             expected = valid.min() if distance[row, v] > 0 else -1
             assert smallest[row, v] == expected
-    one = engine.smallest_predecessors(view.into, found.distance[0]).get()
+    one = engine.smallest_predecessors(view, found.distance[0]).get()
     assert np.array_equal(one, smallest[0])
 
 

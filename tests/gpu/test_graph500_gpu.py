@@ -1,11 +1,15 @@
 """The Graph500 benchmark on the GPU: validation compared with the CPU's, and whole runs."""
 
+from types import SimpleNamespace
+
 import numpy as np
+import pandas as pd
 import pytest
 from graph500_trees import DST, LEVEL, MUTATIONS, PARENT, ROOT, SRC, garbage, lasso, mutated
 
-from rapids_trav import generators, graph500
+from rapids_trav import engines, generators, graph500
 from rapids_trav.errors import TravError
+from rapids_trav.graph500 import harness
 
 pytestmark = pytest.mark.gpu
 
@@ -89,6 +93,44 @@ def test_a_run_leaves_the_allocator_as_it_was(cupy):
     assert rmm.mr.get_current_device_resource() is before
 
 
-def test_too_many_edges_for_a_frame(cupy):
-    with pytest.raises(TravError, match="a cuDF frame holds 2,147,483,647"):
-        graph500.run(27, engine="cuda")
+@pytest.fixture(params=["shared", pytest.param("several", marks=pytest.mark.multigpu)])
+def spread(request, monkeypatch):
+    """Return the devices of two ranks: one GPU that both share, or two.  Small graphs are spread too."""
+    over = engines.spread_over
+    monkeypatch.setattr(engines, "spread_over", lambda engine, devices: over(engine, devices, shared=True))
+    return [0, 0] if request.param == "shared" else [0, 1]
+
+
+def test_ranks_find_what_one_gpu_finds(cupy, spread):
+    """Whole runs, on frames of cuDF."""
+    pytest.importorskip("cudf")
+    together, alone = (graph500.run(12, roots=16, seed=2, engine="cuda", devices=on) for on in (spread, None))
+    assert together.valid is True
+    same = ["root", "edges", "vertices", "depth"]
+    assert together.searches[same].equals(alone.searches[same])
+    assert together.device == f"2 x {alone.device}"
+    assert together.streamed_seconds is None
+
+
+def test_the_steps_of_a_run_by_ranks(cupy, spread):
+    """Searches by two ranks are valid, and timed by their own clock."""
+    from rapids_trav.graph500 import cuda
+
+    steps = SimpleNamespace(**vars(cuda) | {"LIBRARY": "pandas"})
+    frames = list(generators.rmat_frames(9, seed=2, rows=5000))
+    engine = engines.spread_over(engines.select("cuda", "pandas"), spread)
+    bench = harness._Bench(steps, engine, frames, 1 << 9)
+    bench.src, bench.dst = (list(map(cupy.asarray, ends)) for ends in (bench.src, bench.dst))
+    roots = harness.draw_roots(bench.has_neighbor(), 5, 1)
+    graph = bench.construct(frames)
+    assert not any("CSR" in name for name, *_ in graph.storage.memory())  # nothing but the ranks' rows
+    rows = bench.searches(graph, roots, True, lambda *_: None)
+    assert all(row["valid"] for row in rows)
+    alone = pd.concat(frames).trav.graph()
+    assert graph.n_vertices == alone.n_vertices
+    for row, root in zip(rows, roots, strict=True):
+        assert row["device_seconds"] > 0
+        distance = alone.bfs(root, reached_only=True)["distance"]
+        assert row["vertices"] == len(distance)
+        assert row["depth"] == distance.max()
+    assert bench.streamed_seconds(graph, roots) is None

@@ -1,5 +1,7 @@
 """The kernels that have no plain kernel beside them agree with their references in NumPy."""
 
+from types import SimpleNamespace
+
 import kernel_references as reference
 import numpy as np
 import pytest
@@ -57,7 +59,7 @@ def test_trees(engine, adjacency):
     given = engine.xp.asarray(distance)
     for keys in (None, order):
         ordered = None if keys is None else ordered_by(keys, engine.xp)
-        found = engine.smallest_predecessors(adjacency, given, ordered)
+        found = engine.smallest_predecessors(SimpleNamespace(into=adjacency), given, ordered)
         expected = reference.smallest_predecessors(*rows, distance, keys)
         np.testing.assert_array_equal(found.get(), expected)
     targets = np.append(np.arange(GRAPH.n), -1).astype(np.int32)
@@ -65,6 +67,22 @@ def test_trees(engine, adjacency):
     paths = reference.walk(expected, targets)
     assert lengths.get().tolist() == [len(path) for path in paths]
     assert vertices.get().tolist() == [v for path in paths for v in path]
+
+
+@pytest.mark.parametrize(("n", "n_ranks"), [(1, 2), (700, 3), (768, 2)])
+def test_dealing_back(cupy, n, n_ranks):
+    from rapids_trav.engines.multigpu.one_launch.answers import deal_back
+    from rapids_trav.engines.multigpu.one_launch.dealing import Dealing
+
+    dealing = Dealing(n, n_ranks)
+    random = np.random.default_rng(4)
+    distance = random.integers(-1, 9, (n_ranks, dealing.each), np.int32)
+    predecessor = random.integers(-1, dealing.n_ids, distance.shape, np.int32)
+    made = cupy.empty((2, n), np.int32)
+    for rank in range(n_ranks):
+        own = cupy.asarray(distance[rank]), cupy.asarray(predecessor[rank])
+        deal_back(*own, dealing, rank, made[0], made[1])
+    np.testing.assert_array_equal(made.get(), reference.deal_back(distance, predecessor, n))
 
 
 def test_answers(engine, adjacency):

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -30,6 +34,22 @@ def test_ranks_agree_with_scipy(cupy, name, n_ranks):
     check(made, [0])
     check(made, [graph.n - 1])
     check(made, list(range(0, graph.n, 3)))
+
+
+def test_each_rank_is_timed_without_its_wait_for_the_others_to_begin(cupy, monkeypatch):
+    """Each rank has four times in order, of which the second to the third is the wait."""
+    from rapids_trav.engines.interface import BfsOptions
+    from rapids_trav.engines.multigpu.one_launch import group
+
+    made = ranked(cupy, GRAPHS["undirected"], 2)
+    heads, read = [], group._Rank.head
+    monkeypatch.setattr(group._Rank, "head", lambda self: heads.append(read(self)) or heads[-1])
+    found, _ = made.group.search(made.ids[[0]], BfsOptions())
+    for head, one in zip(heads, found, strict=True):
+        began, arrived, met, finished = head.view(np.uint64)[2:].tolist()
+        assert 0 < began <= arrived <= met <= finished
+        assert one.device_seconds == pytest.approx((arrived - began + finished - met) / 1e9)
+        assert one.device_seconds > 0
 
 
 def rmat(scale: int, factor: int, seed: int) -> Graph:
@@ -102,10 +122,12 @@ def test_long_paths_and_large_stars(cupy, n_ranks):
 
 @pytest.mark.parametrize("vertex", [np.int32, np.int64])
 def test_wide_ids_and_offsets(cupy, monkeypatch, vertex):
+    from rapids_trav.engines.cuda.build import in_memory
     from rapids_trav.engines.multigpu.one_launch import rows
     from rapids_trav.engines.multigpu.one_launch.dealing import Dealing
 
-    monkeypatch.setattr(rows, "edge_type", lambda n: np.dtype(np.int64))
+    for module in (rows, in_memory):
+        monkeypatch.setattr(module, "edge_type", lambda n: np.dtype(np.int64))
     monkeypatch.setattr(Dealing, "vertex_dtype", np.dtype(vertex))
     graph = rmat(11, 16, seed=4)
     check(ranked(cupy, graph, 3), [1])
@@ -113,19 +135,21 @@ def test_wide_ids_and_offsets(cupy, monkeypatch, vertex):
 
 
 def test_a_rank_that_never_launches_ends_the_others(cupy, monkeypatch):
-    """They wait until the deadline, say which rank was missing, and the graph answers no more."""
+    """They wait until the deadline and say which GPU was missing; the next search is answered."""
     from rapids_trav.engines.multigpu.errors import RankError
     from rapids_trav.engines.multigpu.one_launch import group
 
     made = ranked(cupy, GRAPHS["undirected"], 3, deadline=0.002)
     start = group._Launch.start
     monkeypatch.setattr(group._Launch, "start", lambda self: self._rank.rows.rank == 1 or start(self))
-    with pytest.raises(RankError, match=r"Rank 1 did not answer rank [02] within 0.002 s; the graph") as told:
+    with pytest.raises(
+        RankError, match=r"GPU 0 \(rank 1\) did not answer GPU 0 \(rank [02]\) within"
+    ) as told:
         made.search([0])
     assert told.value.rank == 1
     monkeypatch.undo()
-    with pytest.raises(RankError, match="Rank 1 did not answer"):
-        made.search([0])
+    made.group.deadline = 60.0
+    check(made, [0])
 
 
 def test_ranks_that_are_told_to_stop_do_not_wait(cupy, monkeypatch):
@@ -146,6 +170,75 @@ def test_ranks_that_are_told_to_stop_do_not_wait(cupy, monkeypatch):
     with pytest.raises(RankError, match="The search was stopped"):
         made.search([0])
     assert len(launched) == 2
+    monkeypatch.undo()
+    check(made, [0])
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_a_launch_that_fails_ends_those_before(cupy, monkeypatch, error):
+    """Ranks that were launched are told to stop, however far the deadline; the next search is answered."""
+    from rapids_trav.engines.multigpu.one_launch import group
+
+    made = ranked(cupy, GRAPHS["undirected"], 3, deadline=1e6)
+    start = group._Launch.start
+
+    def fails(self):
+        if self._rank.rows.rank == 2:
+            raise error
+        start(self)
+
+    monkeypatch.setattr(group._Launch, "start", fails)
+    with pytest.raises(error):
+        made.search([0])
+    monkeypatch.undo()
+    check(made, [0])
+
+
+def test_a_caller_who_is_interrupted_ends_the_search(cupy, monkeypatch):
+    """The host asks whether the ranks have ended, and is interrupted while one never launches."""
+    from rapids_trav.engines.multigpu.one_launch import group
+
+    made = ranked(cupy, GRAPHS["undirected"], 2, deadline=1e6)
+    start = group._Launch.start
+
+    def interrupted(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(group._Launch, "start", lambda self: self._rank.rows.rank == 1 or start(self))
+    monkeypatch.setattr(group._Rank, "wait", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        made.search([0])
+    monkeypatch.undo()
+    check(made, [0])
+
+
+def test_closing_ends_the_search_of_another_thread(cupy, monkeypatch):
+    """The search waits for a rank that never launches, until `stop` is called."""
+    from rapids_trav.engines.multigpu.errors import RankError
+    from rapids_trav.engines.multigpu.one_launch import group
+
+    made = ranked(cupy, GRAPHS["undirected"], 2, deadline=1e6)
+    start, launched = group._Launch.start, threading.Event()
+
+    def start_one(self):
+        if self._rank.rows.rank == 0:
+            start(self)
+            launched.set()
+
+    monkeypatch.setattr(group._Launch, "start", start_one)
+    wait, tell, stopped = group._Rank.wait, group._Rank.tell_to_stop, threading.Event()
+    # The emulation runs the kernel when somebody waits for it, and then until it ends.
+    monkeypatch.setattr(group._Rank, "wait", lambda self: stopped.wait(60) and wait(self))
+    monkeypatch.setattr(group._Rank, "tell_to_stop", lambda self: (tell(self), stopped.set()))
+    with ThreadPoolExecutor(1) as pool:
+        search = pool.submit(made.search, [0])
+        assert launched.wait(60)
+        made.group.stop()
+        with pytest.raises(RankError, match="The search was stopped"):
+            search.result()
+    monkeypatch.undo()
+    made.group.stop()  # no search runs
+    check(made, [0])
 
 
 def test_a_rank_that_fails_before_its_launch_leaves_no_other_waiting(cupy, monkeypatch):
@@ -166,3 +259,28 @@ def test_a_rank_that_fails_before_its_launch_leaves_no_other_waiting(cupy, monke
     with pytest.raises(MemoryError, match="no room"):
         made.search([0])
     check(made, [0])
+
+
+def test_searches_of_threads_enter_devices_in_one_order(cupy, monkeypatch):
+    """Two groups name the same devices in opposite orders, and no search begins while another one runs."""
+    from rapids_trav.engines.multigpu.one_launch import group
+
+    last = cupy.cuda.runtime.getDeviceCount() - 1
+    graphs = [GRAPHS["undirected"], GRAPHS["grid"]]
+    made = [ranked(cupy, graphs[0], 2, devices=[0, last]), ranked(cupy, graphs[1], 2, devices=[last, 0])]
+    entered = []
+    start = group._Launch.start
+
+    def noted(self):
+        entered.append(self._rank.rows.dealing)
+        time.sleep(1e-4)  # lets the other thread go first, if it may
+        start(self)
+
+    monkeypatch.setattr(group._Launch, "start", noted)
+    with ThreadPoolExecutor(2) as pool:
+        found = [pool.submit(one.search, [root]) for root in range(20) for one in made]
+    for root in range(20):
+        for graph, search in zip(graphs, found[2 * root : 2 * root + 2], strict=True):
+            assert np.array_equal(search.result()[0], graph.distance([root]))
+    assert all(one is other for one, other in zip(entered[::2], entered[1::2], strict=True))
+    assert len(entered) == 80

@@ -1,5 +1,7 @@
 """Smallest predecessors in an order that rows do not follow: both kernels, the reference, and edges read."""
 
+from types import SimpleNamespace
+
 import kernel_references as reference
 import numpy as np
 import pytest
@@ -23,7 +25,7 @@ def check(engine, into, distance, symmetric):
     xp = engine.xp
     by_place = ordered(into.n_vertices, xp, into.column_indices.dtype, symmetric)
     order = by_place.order.get()
-    found = engine.smallest_predecessors(into, xp.asarray(distance), by_place)
+    found = engine.smallest_predecessors(SimpleNamespace(into=into), xp.asarray(distance), by_place)
     assert found.shape == distance.shape
     assert found.dtype == into.column_indices.dtype
     rows = into.row_offsets.get(), into.column_indices.get()

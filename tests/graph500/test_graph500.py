@@ -208,6 +208,22 @@ def test_a_run_repeats_itself(report):
     assert again.more_output()["validation"] == "skipped"
 
 
+def test_tuples_that_no_frame_holds_are_in_several(report, monkeypatch):
+    monkeypatch.setattr(harness, "FRAME_ROWS", 5000)
+    construct, made = harness._Bench.construct, []
+
+    def counted(bench, edges):
+        made.append(len(edges))
+        return construct(bench, edges)
+
+    monkeypatch.setattr(harness._Bench, "construct", counted)
+    again = graph500.run(10, roots=16, seed=7, engine="cpu")
+    assert made == [1, 4]  # to warm up, and the graph
+    same = ["root", "edges", "vertices", "depth"]
+    assert again.searches[same].equals(report.searches[same])
+    assert again.valid is True
+
+
 def test_a_wrong_search_is_reported(monkeypatch):
     right = cpu.to_labels
 

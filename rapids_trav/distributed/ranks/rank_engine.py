@@ -85,7 +85,7 @@ class RankEngine:
         predecessor = xp.stack([one.predecessor for one in found]) if options.predecessors else None
         return Search(distance, predecessor, [level for one in found for level in one.trace])
 
-    def smallest_predecessors(self, into: RankView, distance: Array, ordered: None = None) -> Array:
+    def smallest_predecessors(self, view: RankView, distance: Array, ordered: None = None) -> Array:
         """Return each vertex's neighbour one level up that is first in the caller's order, -1 if none."""
         numbering, xp = self.numbering, self.xp
         communicator, owned = numbering.rank.communicator, numbering.place_of_owned
@@ -93,9 +93,9 @@ class RankEngine:
         rows = []
         with aborting(communicator, "searching for predecessors"):
             for levels in xp.atleast_2d(distance):
-                ways = sweeps(into.part, into.direction, False, False)
+                ways = sweeps(view.part, view.direction, False, False)
                 whole = numbering.in_block(levels)
-                rows.append(smallest(communicator, into.part, ways, whole, place)[: numbering.n_owned])
+                rows.append(smallest(communicator, view.part, ways, whole, place)[: numbering.n_owned])
             return xp.stack(rows).reshape(distance.shape)
 
     def _added_up(self, rows: list[LevelRow]) -> list[LevelTrace]:

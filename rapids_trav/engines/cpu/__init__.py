@@ -145,13 +145,11 @@ class CpuEngine:
 
         return shortest_path_shares(view, sources, edges)
 
-    def smallest_predecessors(
-        self, into: Adjacency, distance: Array, ordered: Ordered | None = None
-    ) -> Array:
+    def smallest_predecessors(self, view: View, distance: Array, ordered: Ordered | None = None) -> Array:
         """Return each vertex's smallest neighbour one level closer (as `ordered`, if given), or -1."""
         from rapids_trav.engines.cpu.predecessors import smallest_predecessors
 
-        return smallest_predecessors(into, distance, None if ordered is None else ordered.order)
+        return smallest_predecessors(view.into, distance, None if ordered is None else ordered.order)
 
     def run(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
         """Iterate a vertex program from `state` until it ends; see `programs.run.run`."""

@@ -268,12 +268,11 @@ class CudaEngine:
         with device_memory(f"program {program.name!r}", view.pages.budget.free):
             return run_shared(view, program, state, options)
 
-    def smallest_predecessors(
-        self, into: Adjacency, distance: Array, ordered: Ordered | None = None
-    ) -> Array:
+    def smallest_predecessors(self, view: View, distance: Array, ordered: Ordered | None = None) -> Array:
         """Return each vertex's smallest neighbour one level closer (as `ordered`, if given), or -1."""
         from rapids_trav.engines.cuda.results import predecessors
 
+        into = view.into
         with device_memory("the predecessors", distance.size * (1 + into.column_indices.dtype.itemsize)):
             if ordered is None:
                 return predecessors.smallest_predecessors(into, distance)

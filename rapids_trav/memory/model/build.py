@@ -117,6 +117,7 @@ def device_build_bytes(
     edges = (2 * vertex + weight) * (entries // 2 if symmetric else entries)
     return edges + (vertex + weight) * entries + sort * entries // RANGES[bool(weight)] + rows
 
+
 def _rows_bytes(host: bool, n_vertices: int) -> int:
     """Return the bytes of offsets, and on a GPU of the rows' first neighbours and lengths."""
     offsets = OFFSET_BYTES * (n_vertices + 1)

@@ -397,12 +397,12 @@ class TestTrees:
         for u, v in sorted(zip(view.coo.src.tolist(), view.coo.dst.tolist(), strict=True), reverse=True):
             if distance[v] > 0 and distance[u] == distance[v] - 1:
                 expected[v] = u
-        found = ENGINE.smallest_predecessors(view.into, distance)
+        found = ENGINE.smallest_predecessors(view, distance)
         np.testing.assert_array_equal(found, expected)
         both = ENGINE.bfs_each(view, sources, BfsOptions()).distance
-        rows = ENGINE.smallest_predecessors(view.into, both)
+        rows = ENGINE.smallest_predecessors(view, both)
         assert rows.shape == both.shape
-        np.testing.assert_array_equal(rows[0], ENGINE.smallest_predecessors(view.into, both[0]))
+        np.testing.assert_array_equal(rows[0], ENGINE.smallest_predecessors(view, both[0]))
 
     def test_walk(self, kronecker):
         root = np.flatnonzero(np.diff(kronecker.out.row_offsets))[:1]

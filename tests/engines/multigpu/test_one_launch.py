@@ -10,7 +10,7 @@ import pytest
 
 from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.multigpu.one_launch.dealing import ALIGNED, MOST_RANKS, Dealing
-from rapids_trav.engines.multigpu.one_launch.trace import RankLevel, levels_of
+from rapids_trav.engines.multigpu.one_launch.trace import RankLevel, levels_of, worked_seconds
 from rapids_trav.engines.multigpu.one_launch.verdict import STOPPED, verdict_of
 from rapids_trav.errors import TravError
 
@@ -53,13 +53,14 @@ def test_edges_are_balanced_on_skewed_degrees():
     assert of_ranks.max() < 2 * of_ranks.mean() < degrees[: len(degrees) // 8].sum()
 
 
-def test_verdicts_name_the_rank_that_was_missing():
-    assert verdict_of(0, 60.0) is None
-    late = verdict_of(1 + 3 * MOST_RANKS + 7, 0.5)
-    assert str(late).startswith("Rank 7 did not answer rank 3 within 0.5 s; the graph is lost")
+def test_verdicts_name_the_gpu_that_was_missing():
+    devices = range(10, 20)
+    assert verdict_of(0, 60.0, devices) is None
+    late = verdict_of(1 + 3 * MOST_RANKS + 7, 0.5, devices)
+    assert str(late).startswith("GPU 17 (rank 7) did not answer GPU 13 (rank 3) within 0.5 s")
     assert late.rank == 7
     assert pickle.loads(pickle.dumps(late)).rank == 7
-    stopped = verdict_of(STOPPED, 0.5)
+    stopped = verdict_of(STOPPED, 0.5, devices)
     assert str(stopped).startswith("The search was stopped")
     assert stopped.rank is None
 
@@ -79,6 +80,10 @@ def test_levels_are_read_from_the_rows_of_a_trace():
     ]
 
 
+def test_the_wait_for_other_ranks_to_begin_is_left_out():
+    assert worked_seconds(1_000, 3_000, 1_000_000, 1_005_000) == pytest.approx(7e-6)
+
+
 @pytest.mark.parametrize("vertex_bits", [32, 64])
 @pytest.mark.parametrize("trace", [0, 1])
 def test_structs_have_one_size_in_the_kernel_and_on_the_host(vertex_bits, trace):
@@ -94,6 +99,8 @@ def test_structs_have_one_size_in_the_kernel_and_on_the_host(vertex_bits, trace)
         f"sizeof(Meeting) <= {layout.MEETING_BYTES}",
         f"sizeof(Control) <= {fused.CONTROL_BYTES}",
         f"__builtin_offsetof(Meeting, stop) == {4 * layout.STOP_WORD}",
+        f"__builtin_offsetof(Meeting, clock) == {8 * layout.CLOCK_WORD}",
+        f"__builtin_offsetof(Meeting, clock) + sizeof(Clock) == {layout.HEAD_BYTES}",
         f"MOST_RANKS == {MOST_RANKS}",
         f"STOPPED == {STOPPED}u",
     ]

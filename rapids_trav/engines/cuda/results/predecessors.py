@@ -22,18 +22,35 @@ def smallest_predecessors(into: Adjacency, distance: Array) -> Array:
 
     `distance` is (n,) or (k, n).
     """
+    return _of_rows("smallest_predecessors", into, distance, 0)
+
+
+def first_predecessors(rows: Adjacency, first_row: int, distance: Array, order: Array) -> Array:
+    """Return likewise the u that is first in `order`, (n,), for some of the vertices.
+
+    The rows are those of the vertices from `first_row` on, and so are the predecessors.
+    """
+    return _of_rows("first_predecessors", rows, distance, first_row, order)
+
+
+def _of_rows(kernel: str, into: Adjacency, distance: Array, first_row: int, *order: Array) -> Array:
+    """Return the predecessors of the vertices whose rows are given, (rows,) or (k, rows)."""
     distance = cupy.ascontiguousarray(distance, np.int32)
-    predecessor = cupy.empty(distance.shape, into.column_indices.dtype)
+    *searches, n_vertices = distance.shape
+    predecessor = cupy.empty((*searches, into.n_vertices), into.column_indices.dtype)
     if predecessor.size:
         n_searches = predecessor.size // into.n_vertices
         loader.load_for("tree.cu", into).launch_grid(
-            "smallest_predecessors",
+            kernel,
             _grid(into.n_vertices, n_searches),
             into.row_offsets,
             into.column_indices,
             into.n_vertices,
+            first_row,
+            n_vertices,
             n_searches,
             distance,
+            *order,
             predecessor,
         )
     return predecessor

@@ -44,6 +44,7 @@ TUNABLES: dict[str, dict[str, int]] = {
     "pages.cu": {},
     "answer.cu": {"LABEL_BITS": 64},
     "build.cu": {},
+    "dealt.cu": {},
     "external.cu": {},
     "framed.cu": {},
     "level_counts.cu": {"BINS": 1024},

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ctypes
 import threading
+import time
 from collections.abc import Sequence
-from contextlib import ExitStack
+from dataclasses import replace
 
 import cupy
 import numpy as np
@@ -22,38 +23,44 @@ from rapids_trav.engines.cuda.runtime.loader import Defines, defines_of, load, m
 from rapids_trav.engines.cuda.runtime.memory import aligned, together
 from rapids_trav.engines.interface import MOST_LEVELS, BfsOptions, Search
 from rapids_trav.engines.multigpu.communicator import DEADLINE
-from rapids_trav.engines.multigpu.errors import RankError
 from rapids_trav.engines.multigpu.one_launch.layout import (
+    CLOCK_WORD,
+    HEAD_BYTES,
     MEETING_BYTES,
     RANKED_ARGUMENTS,
     STOP_WORD,
     shared_layout,
 )
+from rapids_trav.engines.multigpu.one_launch.peers import turn
 from rapids_trav.engines.multigpu.one_launch.rows import RankRows
-from rapids_trav.engines.multigpu.one_launch.trace import RankLevel, levels_of
-from rapids_trav.engines.multigpu.one_launch.verdict import verdict_of
+from rapids_trav.engines.multigpu.one_launch.trace import RankLevel, levels_of, worked_seconds
+from rapids_trav.engines.multigpu.one_launch.verdict import STOPPED, verdict_of
 from rapids_trav.errors import TravError
 from rapids_trav.memory.model.search import TRACE_COLUMNS, trace_levels
 
+_AWAKE, _NAP = 1e-3, 5e-5  # seconds for which the host asks without pause, and between questions after that
 BLOCK_SIZE = 512  # larger blocks leave a thread too few registers for what ranks add
 TUNED = {**fused.TUNED, "BLOCK_SIZE": BLOCK_SIZE, "PAGED": 0, "HUB_CACHE": 0, "RANKED": 1}
 
 SPECIALISATIONS: tuple[tuple[str, Defines], ...] = tuple(
-    (fused.FILE, defines_of(fused.FILE, vertex, edge, PREDECESSORS=parents, TRACE=trace, **TUNED))
+    (fused.FILE, defines_of(fused.FILE, vertex, edge, PREDECESSORS=parents, TRACE=trace, LEAN=lean, **TUNED))
     for vertex, edge in ((32, 32), (32, 64), (64, 64))
     for parents in (0, 1)
     for trace in (0, 1)
+    for lean in (0, 1)
 )
 
 
 class _Rank:
     """One rank's rows, and the memory that lasts from search to search."""
 
-    def __init__(self, rows: RankRows, device: int, blocks: int) -> None:
-        self.rows, self.device, self.blocks = rows, device, blocks
-        self.layout = shared_layout(rows.dealing)
+    def __init__(self, rows: RankRows, edge: np.dtype, device: int, blocks: int) -> None:
+        self.device, self.blocks = device, blocks
+        self.layout = shared_layout(rows.dealing, rows.lean)
         with cupy.cuda.Device(device):
+            self.rows = rows = rows.widened(edge)
             self.stream = cupy.cuda.Stream(non_blocking=True)
+            self._beside = cupy.cuda.Stream(non_blocking=True)
             # Memory of a pool has no handle that another process could open.
             memory = cupy.cuda.Memory(self.layout.n_bytes)
             self.shared = cupy.ndarray((self.layout.n_bytes,), np.uint8, cupy.cuda.MemoryPointer(memory, 0))
@@ -70,10 +77,36 @@ class _Rank:
             self.addresses = cupy.asarray(np.array(addresses, np.uint64))
             cupy.cuda.runtime.deviceSynchronize()
 
-    def stop_word(self) -> int:
-        """Return why the last search was given up; waits for it."""
+    def tell_to_stop(self) -> None:
+        """Write the word that ends a search, beside the kernel that reads it."""
+        runtime, word = cupy.cuda.runtime, np.array([STOPPED], np.uint32)
+        with cupy.cuda.Device(self.device):
+            runtime.memcpyAsync(
+                self.shared.data.ptr,
+                word.ctypes.data,
+                word.nbytes,
+                runtime.memcpyHostToDevice,
+                self._beside.ptr,
+            )
+            self._beside.synchronize()
+
+    def wait(self) -> None:
+        """Wait for the last search; the host stays open to interrupts."""
+        begin = time.monotonic()
+        while not self.stream.done:
+            time.sleep(0 if time.monotonic() - begin < _AWAKE else _NAP)
+
+    def forget(self) -> None:
+        """Clear what a search that was given up left in memory, once the searches of all ranks have ended."""
         with cupy.cuda.Device(self.device), self.stream:
-            return int(self.meeting.view(np.uint32)[STOP_WORD])
+            for memory in (self.shared, self.control, self.meeting):
+                memory[:] = 0
+            self.stream.synchronize()
+
+    def head(self) -> np.ndarray:
+        """Return what the last search left in the first bytes of the kernel's `Meeting`; waits for it."""
+        with cupy.cuda.Device(self.device), self.stream:
+            return self.meeting[:HEAD_BYTES].get()
 
 
 class _Launch:
@@ -91,15 +124,14 @@ class _Launch:
             self.found = Search(distance, led if options.predecessors else None, n_unreached=n_unreached)
             own_targets = None
             if options.targets is not None:
-                targets = cupy.asarray(options.targets)
-                mine = targets[dealing.owner(targets) == rows.rank]
-                own_targets = (mine - dealing.first(rows.rank)).astype(vertex)
+                mine = options.targets[dealing.owner(options.targets) == rows.rank]
+                own_targets = cupy.asarray((mine - dealing.first(rows.rank)).astype(vertex))
             marked, _ = bitmap_of(own_targets, dealing.each)
             n_trace = trace_levels(dealing.n_vertices) if options.trace else 0
             self.trace = cupy.empty((n_trace, TRACE_COLUMNS), np.int64) if n_trace else None
             capacity, begins, n_bytes = group.queues(rank, len(sources))
             self._memory = cupy.empty(n_bytes, np.uint8)
-            visited, narrow, hubs = (self._memory.data.ptr + first for first in begins)
+            visited, offered, narrow, hubs = (self._memory.data.ptr + first for first in begins)
             shared = rank.shared.data.ptr
             self.kernels = load(
                 fused.FILE,
@@ -108,6 +140,7 @@ class _Launch:
                 True,
                 PREDECESSORS=int(options.predecessors),
                 TRACE=int(options.trace),
+                LEAN=int(rows.lean),
                 **TUNED,
             )
             self.arguments = RANKED_ARGUMENTS[vertex.itemsize](
@@ -147,6 +180,8 @@ class _Launch:
                 own_offsets=rows.own_offsets,
                 listed_a=shared + rank.layout.listed_a,
                 listed_b=shared + rank.layout.listed_b,
+                offers=shared + rank.layout.offers,
+                offered=offered,
                 shared=rank.addresses,
                 meeting=rank.meeting,
                 deadline=int(1e9 * group.deadline),
@@ -204,12 +239,10 @@ class LaunchGroup:
             )
         self.deadline, self.least_pull = deadline, least_pull
         self._lock = threading.Lock()
-        self._failure: RankError | None = None
         self.total_edges = sum(one.n_edges for one in rows)
-        wide = any(one.into.row_offsets.itemsize == 8 or one.out.row_offsets.itemsize == 8 for one in rows)
-        self.edge = np.dtype(np.int64 if wide else np.int32)
+        self.edge = max((one.edge for one in rows), key=lambda dtype: dtype.itemsize)
         self.ranks = [
-            _Rank(one, device, blocks or multiprocessors(device) // list(devices).count(device))
+            _Rank(one, self.edge, device, blocks or multiprocessors(device) // list(devices).count(device))
             for one, device in zip(rows, devices, strict=True)
         ]
         self.total_linked = sum(rank.total_linked for rank in self.ranks)
@@ -222,39 +255,75 @@ class LaunchGroup:
     def queues(self, rank: _Rank, n_sources: int) -> tuple[int, list[int], int]:
         """Return the capacity of a rank's queue, the first bytes of its working memory's parts, and its size.
 
-        The capacity is the most edges of a frontier that is pushed; the parts are the visited
-        vertices, the queue and the list of hubs.
+        The capacity is the most edges of a frontier that is pushed; the parts are the visited vertices, the
+        offered ones, the queue and the list of hubs.
         """
         dealing, rows = self.dealing, rank.rows
         capacity = int(2 * dealing.n_ids / fused.BETA) + fused.TUNED["SOLO_EDGES"] + n_sources
-        whole = dealing.n_ids <= max(capacity, fused.WHOLE_QUEUE)
+        n_rows = rows.out.n_vertices
+        whole = n_rows <= max(capacity, fused.WHOLE_QUEUE)
         item = ctypes.sizeof(NARROW_ITEM[dealing.vertex_dtype.itemsize, self.edge.itemsize])
         n_hubs = max(rows.into.n_hubs or 0, rows.out.n_hubs or 0)
-        n_queued = dealing.n_ids if whole else capacity
-        begins, n_bytes = aligned((dealing.each // 8, n_queued * item, 16 * (n_hubs + 1)))
+        n_queued = n_rows if whole else capacity
+        n_offered = dealing.n_ids if rows.lean else 0
+        begins, n_bytes = aligned((dealing.each // 8, n_offered // 8, n_queued * item, 16 * (n_hubs + 1)))
         return fused.ANY if whole else capacity, begins, n_bytes
 
     def search(self, sources: np.ndarray, options: BfsOptions) -> tuple[list[Search], list[list[RankLevel]]]:
         """Search from `sources`, distinct ids; return each rank's answer, and its levels if traced.
 
+        Sources and targets are on the host.
+
         Raises
         ------
         RankError
-            If a rank did not answer in time; so does every search after that.
+            If a rank did not answer in time, or the search was stopped.  Later searches are not affected.
         """
-        with self._lock:
-            if self._failure is not None:
-                raise self._failure
+        with self._lock, turn([rank.device for rank in self.ranks]):
             launches = [_Launch(self, rank, sources, options) for rank in self.ranks]
-            with ExitStack() as stack:
-                stack.callback(self._wait)
+            try:
                 for launch in launches:
                     launch.start()
-            if self._failure is not None:
-                raise self._failure
-            return [launch.found for launch in launches], [launch.levels() for launch in launches]
+                for rank in self.ranks:
+                    rank.wait()
+                seconds = self._check()
+            except BaseException:  # a launch failed, a rank gave up, or the caller was interrupted
+                self._end()
+                raise
+            found = [
+                replace(launch.found, device_seconds=of_rank)
+                for launch, of_rank in zip(launches, seconds, strict=True)
+            ]
+            return found, [launch.levels() for launch in launches]
 
-    def _wait(self) -> None:
-        """Wait for the ranks, and keep the first reason why one gave up."""
+    def stop(self) -> None:
+        """End the search that runs, if any, which raises an error, and wait until it has ended."""
+        told = False
+        while not self._lock.acquire(timeout=_NAP):
+            told = True
+            for rank in self.ranks:
+                rank.tell_to_stop()
+        try:
+            for rank in self.ranks if told else ():  # it may have ended before it was told
+                rank.forget()
+        finally:
+            self._lock.release()
+
+    def _check(self) -> list[float]:
+        """Return each rank's seconds, or raise the reason why a rank gave the search up."""
+        devices = [rank.device for rank in self.ranks]
+        heads = [rank.head() for rank in self.ranks]
+        for head in heads:
+            stop = int(head.view(np.uint32)[STOP_WORD])
+            if (error := verdict_of(stop, self.deadline, devices)) is not None:
+                raise error
+        return [worked_seconds(*head.view(np.uint64)[CLOCK_WORD:].tolist()) for head in heads]
+
+    def _end(self) -> None:
+        """End a search of which some ranks may still wait for others, and make the next one possible."""
         for rank in self.ranks:
-            self._failure = self._failure or verdict_of(rank.stop_word(), self.deadline)
+            rank.tell_to_stop()
+        for rank in self.ranks:
+            rank.stream.synchronize()
+        for rank in self.ranks:
+            rank.forget()

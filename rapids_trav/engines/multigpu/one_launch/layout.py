@@ -11,8 +11,10 @@ from rapids_trav.engines.multigpu.one_launch.dealing import MOST_RANKS, Dealing
 
 _SLOT_BYTES = 128
 SHARED_BYTES = _SLOT_BYTES * (1 + 2 * MOST_RANKS)  # the size of the kernel's `Shared`
-MEETING_BYTES = 1024  # at least the size of its `Meeting`
-STOP_WORD = 2  # of `Meeting`: why the search was given up
+MEETING_BYTES = 2048  # at least the size of its `Meeting`
+HEAD_BYTES = 48  # of `Meeting`, with the following
+STOP_WORD = 2  # why the search was given up
+CLOCK_WORD = 2  # of 64 bits: four times, as in the kernel's `Clock`
 
 # Keyed by bytes of a vertex.
 RANKED_ARGUMENTS = {
@@ -22,6 +24,8 @@ RANKED_ARGUMENTS = {
         own_offsets=POINTER,
         listed_a=POINTER,
         listed_b=POINTER,
+        offers=POINTER,
+        offered=POINTER,
         shared=POINTER,
         meeting=POINTER,
         deadline=U64,
@@ -44,12 +48,17 @@ class SharedLayout(NamedTuple):
     bitmap_b: int
     listed_a: int
     listed_b: int
+    offers: int
     n_bytes: int
 
 
-def shared_layout(dealing: Dealing) -> SharedLayout:
-    """Lay out the memory that other ranks reach: two bitmaps of all ids and two lists of own vertices."""
+def shared_layout(dealing: Dealing, lean: bool) -> SharedLayout:
+    """Lay out the memory that other ranks reach: two bitmaps of all ids and two lists of own vertices.
+
+    Ranks with rows of own vertices alone, which are `lean`, also have room to offer each id to its owner.
+    """
     bitmap = dealing.n_ids // 8
     listed = dealing.each * dealing.vertex_dtype.itemsize
-    begins, n_bytes = aligned((SHARED_BYTES, bitmap, bitmap, listed, listed))
+    offers = 2 * dealing.n_ids * dealing.vertex_dtype.itemsize if lean else 0
+    begins, n_bytes = aligned((SHARED_BYTES, bitmap, bitmap, listed, listed, offers))
     return SharedLayout._make([*begins, n_bytes])

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 _STEPS = ("push", "pull")
-_EXCHANGES = ("none", "lists", "copies", "look-ups")  # as `Exchange` in kernels/fused_state.cuh
+_EXCHANGES = ("none", "lists", "copies", "look-ups", "offers")  # as `Exchange` in kernels/fused_state.cuh
 _STEP_BITS = 2
 
 
@@ -20,7 +20,7 @@ class RankLevel(NamedTuple):
         "push" or "pull".
     exchange : str
         How the rank took the frontier: from the others' "lists", by "copies" of their parts of the bitmap, or
-        by "look-ups" there.
+        by "look-ups" there; "offers" if it pushed its own part of it and offered what it found to the owners.
     frontier : int
         Vertices in the frontier, over all ranks.
     edges : int
@@ -46,3 +46,11 @@ def levels_of(rows: np.ndarray) -> list[RankLevel]:
         milliseconds = (end - int(rows[level - 1][-1])) / 1e6
         found.append(RankLevel(direction, exchange, frontier, edges, milliseconds))
     return found
+
+
+def worked_seconds(began: int, arrived: int, met: int, finished: int) -> float:
+    """Return the seconds of a search on one rank, without its wait for the others to begin.
+
+    The times are those of the kernel's `Clock`.
+    """
+    return (arrived - began + finished - met) / 1e9

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rapids_trav.engines.multigpu.errors import RankError
 from rapids_trav.engines.multigpu.one_launch.dealing import MOST_RANKS
 
 STOPPED = 2**32 - 1  # as in kernels/fused_meeting.cuh
 
 
-def verdict_of(stop: int, deadline: float) -> RankError | None:
+def verdict_of(stop: int, deadline: float, devices: Sequence[int]) -> RankError | None:
     """Return the error for the word, or None if the search ended.
 
     Parameters
@@ -17,10 +19,16 @@ def verdict_of(stop: int, deadline: float) -> RankError | None:
         `stop` of the kernel's `Meeting`.
     deadline : float
         Seconds for which a rank waited for others.
+    devices : sequence of int
+        The GPU of each rank.
     """
     if stop == 0:
         return None
     if stop == STOPPED:
-        return RankError.because("the search was stopped while ranks waited for each other")
+        return RankError("The search was stopped, because its graph was closed meanwhile.")
     rank, missing = divmod(stop - 1, MOST_RANKS)
-    return RankError.because(f"rank {missing} did not answer rank {rank} within {deadline:g} s", missing)
+    return RankError(
+        f"GPU {devices[missing]} (rank {missing}) did not answer GPU {devices[rank]} (rank {rank}) within "
+        f"{deadline:g} s: end other work on it, and ask again.",
+        missing,
+    )

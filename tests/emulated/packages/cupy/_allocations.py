@@ -15,6 +15,7 @@ import weakref
 import numpy as np
 
 from cupy._counting import count
+from cupy._devices import RANGES, current_device
 from cupy._queues import DEVICE
 from cupy._streams import get_current_stream
 
@@ -59,7 +60,9 @@ class Memory:
         begin = ALIGNMENT + -whole.ctypes.data % ALIGNMENT
         self.size = size
         self.bytes = whole[begin : begin + size]
-        self.ptr = whole.ctypes.data + begin
+        self.ptr = ptr = whole.ctypes.data + begin
+        self.device = current_device()
+        RANGES.add(ptr, size, self.device)
         queue = get_current_stream().queue
 
         def free() -> None:
@@ -69,6 +72,7 @@ class Memory:
             DEVICE.keep(Freed(whole))
 
         def release() -> None:
+            RANGES.remove(ptr)
             USAGE.subtract(size)
             DEVICE.release(queue, free)
 
@@ -91,7 +95,9 @@ def _check(part: np.ndarray, error: str) -> None:
 
 
 class UnownedMemory:
-    """Memory that has another owner, at an address."""
+    """Memory that has another owner, at an address; every device reaches it."""
+
+    device = None
 
     def __init__(self, ptr: int, size: int, owner: object, device_id: int = -1) -> None:
         self.ptr, self.size, self._owner = ptr, size, owner
@@ -107,6 +113,10 @@ class MemoryPointer:
     @property
     def ptr(self) -> int:
         return self.mem.ptr + self._offset
+
+    @property
+    def device_id(self) -> int:
+        return self.mem.device or 0
 
     def __add__(self, offset: int) -> MemoryPointer:
         return MemoryPointer(self.mem, self._offset + offset)

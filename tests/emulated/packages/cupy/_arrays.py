@@ -10,6 +10,7 @@ import numpy as np
 
 from cupy._allocations import Memory, MemoryPointer, UnownedMemory
 from cupy._counting import count
+from cupy._devices import current_device
 from cupy._streams import Stream, get_current_stream
 
 
@@ -21,6 +22,7 @@ def drain() -> None:
 def host(value: Any) -> Any:
     """Return the NumPy array behind an array of the device; refuse arrays of the host."""
     if isinstance(value, ndarray):
+        value.check_device()
         return value._host
     if isinstance(value, np.ndarray) and value.ndim:
         raise TypeError("Unsupported type <class 'numpy.ndarray'>")
@@ -90,6 +92,11 @@ class ndarray:
         made._host, made._memory = part, memory
         return made
 
+    def check_device(self) -> None:
+        """Refuse to work on an array of a device that is not the current one."""
+        if self._memory.device not in (None, current_device()):
+            raise ValueError(f"an array of device {self._memory.device} is used on device {current_device()}")
+
     @property
     def data(self) -> MemoryPointer:
         return MemoryPointer(self._memory, self._host.ctypes.data - self._memory.ptr)
@@ -135,6 +142,7 @@ class ndarray:
 
     def fill(self, value: Any) -> None:
         count("operations")
+        self.check_device()
         plain = value.item() if isinstance(value, ndarray) else value
         get_current_stream().enqueue(lambda: self._host.fill(plain))
 
@@ -144,6 +152,7 @@ class ndarray:
     def astype(self, dtype: Any, copy: bool = True) -> ndarray:
         if not copy and self.dtype == np.dtype(dtype):
             return self
+        self.check_device()
         count("operations")
         drain()
         return wrap(self._host.astype(dtype))
@@ -181,6 +190,7 @@ class ndarray:
 
     def __setitem__(self, key: Any, value: Any) -> None:
         plain = host(value)
+        self.check_device()
         count("operations")
         drain()
         self._host[host(key)] = plain
@@ -215,6 +225,7 @@ def _reversed(function: Callable) -> Callable:
 def _in_place(function: Callable) -> Callable:
     def apply(self: ndarray, other: Any) -> ndarray:
         plain = host(other)
+        self.check_device()
         count("operations")
         drain()
         function(self._host, plain)

@@ -40,6 +40,8 @@ def array(values: Any, dtype: Any = None) -> ndarray:
     """Return a copy of an array of the host or the device, of numbers, or of arrays of the device."""
     count("operations")
     drain()
+    if isinstance(values, ndarray):  # of any device
+        return wrap(np.array(values._host, dtype))
     return wrap(np.array(values if isinstance(values, np.ndarray) else host(values), dtype))
 
 

@@ -6,6 +6,7 @@ import ctypes
 import functools
 import math
 import shutil
+import struct
 import tempfile
 import weakref
 from pathlib import Path
@@ -16,6 +17,7 @@ import numpy as np
 from cupy._arrays import ndarray
 from cupy._compiler import SOURCES, compiled
 from cupy._counting import count
+from cupy._devices import RANGES, current_device
 from cupy._errors import CUDARuntimeError
 from cupy._queues import RANDOM, Joint
 from cupy._streams import Stream, get_current_stream
@@ -23,6 +25,7 @@ from cupy._translation import translated
 from cupy.cuda import device_limits
 
 _MOST_ARGUMENTS = 64
+_LEAST_ADDRESS = 1 << 32  # of an allocation on the heap
 _KERNELS: weakref.WeakValueDictionary[int, Kernel] = weakref.WeakValueDictionary()
 
 
@@ -118,8 +121,19 @@ class Kernel:
                 f"{self.name} takes arguments of {self._sizes} bytes, not of {[len(one) for one in raw]}"
             )
         self._check_shape(grid, block, shared_mem, cooperative)
+        self._check_addresses(raw)
         launch = Launch(self.name, self._call, grid, block, raw, shared_mem, cooperative)
         (stream or get_current_stream()).enqueue(JointLaunch(launch) if self._joint else launch)
+
+    def _check_addresses(self, raw: list[bytes]) -> None:
+        """Refuse arguments that are, or hold, addresses of memory of other devices."""
+        for one in raw:
+            for (word,) in struct.iter_unpack("<Q", one[: len(one) // 8 * 8]):
+                device = RANGES.device_of(word) if word >= _LEAST_ADDRESS else None
+                if device not in (None, current_device()):
+                    raise CUDARuntimeError(
+                        f"{self.name} on device {current_device()} takes memory of device {device}"
+                    )
 
     def _check_shape(self, grid: tuple, block: tuple, shared_bytes: int, cooperative: bool) -> None:
         n_blocks, n_threads = math.prod(grid), math.prod(block)

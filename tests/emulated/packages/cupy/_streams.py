@@ -7,6 +7,7 @@ import weakref
 from time import perf_counter
 
 from cupy._counting import count
+from cupy._devices import current_device
 from cupy._queues import DEVICE, Queue, Work
 
 _CURRENT = threading.local()
@@ -58,6 +59,7 @@ class Stream:
     null: Stream
 
     def __init__(self, null: bool = False, non_blocking: bool = False) -> None:
+        self.device = None if null else current_device()
         self.queue = DEVICE.default if null else DEVICE.open(blocking=not non_blocking)
         if not null:
             weakref.finalize(self, setattr, self.queue, "in_use", False)
@@ -73,6 +75,8 @@ class Stream:
             return self.queue.n_run == self.queue.end
 
     def enqueue(self, work: Work) -> None:
+        if self.device not in (None, current_device()):
+            raise RuntimeError(f"a stream of device {self.device} is used on device {current_device()}")
         DEVICE.enqueue(self.queue, work)
 
     def synchronize(self) -> None:
@@ -113,10 +117,10 @@ Stream.null = Stream(null=True)
 
 
 def _stack() -> list[Stream]:
-    """Return the streams that this thread has entered."""
-    if not hasattr(_CURRENT, "stack"):
-        _CURRENT.stack = [Stream.null]
-    return _CURRENT.stack
+    """Return the streams that this thread has entered on the current device."""
+    if not hasattr(_CURRENT, "stacks"):
+        _CURRENT.stacks = {}
+    return _CURRENT.stacks.setdefault(current_device(), [Stream.null])
 
 
 def get_current_stream() -> Stream:

@@ -6,6 +6,7 @@ import ctypes
 from typing import NamedTuple
 
 from cupy._allocations import TOTAL, USAGE
+from cupy._devices import N_DEVICES, RANGES, current_device
 from cupy._errors import CUDARuntimeError
 from cupy._queues import DEVICE
 from cupy.cuda import device_limits
@@ -34,11 +35,19 @@ _pinned: dict[int, int] = {}  # bytes of pinned memory by address
 
 
 def getDeviceCount() -> int:
-    return 1
+    return N_DEVICES
 
 
 def getDevice() -> int:
-    return 0
+    return current_device()
+
+
+def deviceCanAccessPeer(device: int, peer: int) -> int:
+    return int(device != peer)
+
+
+def deviceEnablePeerAccess(peer: int) -> None:
+    """Let kernels of the current device reach a peer's memory, which they do anyway."""
 
 
 def deviceGetAttribute(attribute: int, device: int) -> int:
@@ -78,4 +87,4 @@ class PointerAttributes(NamedTuple):
 
 def pointerGetAttributes(pointer: int) -> PointerAttributes:
     pinned = any(begin <= pointer < begin + n_bytes for begin, n_bytes in list(_pinned.items()))
-    return PointerAttributes(_PINNED_MEMORY if pinned else _DEVICE_MEMORY, 0)
+    return PointerAttributes(_PINNED_MEMORY if pinned else _DEVICE_MEMORY, RANGES.device_of(pointer) or 0)

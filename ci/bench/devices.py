@@ -1,0 +1,148 @@
+"""(o) One GPU beside several of the same host, which hold and search a graph together.
+
+Times are those of the device's clock: of one GPU between events, of several from where all have begun to the
+end of the last kernel.  `wall_ms` is the client's, with the whole answer on one GPU.  `over_one` is the ratio
+of the harmonic means of the edges traversed in a second; where it is below 1, `FEW_ENTRIES` and
+`FEW_A_VERTEX` of `engines/multigpu/devices.py` should keep the graph on one GPU.  Weak scaling compares a
+scale on one GPU with the next on two.  pylibcugraph searches on one GPU, timed by the wall clock; cuGraph's
+search on several is in bench_dask.py.
+
+A graph of scale 30 is generated on the cards, which hold its rows by destination alone; only with `--slow`.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rapids_trav.graph import Graph
+
+from . import dealt, graphs
+from .checks import Agreement, Checker
+from .diameter import per_level
+from .lab import DEFAULT, Contender
+from .libraries import REFUSALS, reason, rival_name
+from .pictures import bars
+from .rows import Row, of_rates, of_times, ratio, short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from .lab import Lab
+
+GRAPHS = ("rmat20", "rmat22", "rmat24", "rmat26", "rmat27", "grid4096", "rmat30")
+GENERATED_SCALE = 29  # graphs from this scale on are not stored as frames
+TABLES = {
+    "devices": (
+        "graph", "vertices", "edges", "name", "layout", "roots", "median_ms", "min_ms", "max_ms", "wall_ms",
+        "gteps_harmonic_mean", "levels", "us_a_level", "over_one", "checked", "wrong", "note",
+    ),
+    "generated": (
+        "graph", "vertices", "edges", "name", "build_seconds", "rows_bytes", "roots", "median_ms", "min_ms",
+        "max_ms", "gteps_harmonic_mean", "levels", "checked", "wrong", "note",
+    ),
+}  # fmt: skip
+
+
+def measure(lab: Lab, names: Sequence[str]) -> Iterator[Row]:
+    for name in names:
+        gc.collect()
+        rmat = graphs.of_rmat(name)
+        generated = rmat is not None and rmat[0] >= GENERATED_SCALE
+        for row in dealt.measure(lab, name) if generated else compare(lab, name):
+            table = "generated" if generated else "devices"
+            yield {"benchmark": "devices", "table": table, "graph": name, "seed": lab.seed, **row}
+
+
+def compare(lab: Lab, name: str) -> Iterator[Row]:
+    """Yield a row for one GPU, one for pylibcugraph there, and one for each larger number of GPUs."""
+    edges = lab.load(name)
+    roots, one = lab.roots(edges), None
+    for count in counts(lab.n_devices):
+        row: Row = {"name": "1 GPU" if count == 1 else f"{count} GPUs"}
+        try:
+            graph = lab.graph(edges) if count == 1 else spread(lab, edges, count)
+            found = searched(lab, graph, edges, roots)
+        except REFUSALS as error:
+            graph = None
+            yield {**row, "note": f"not measured, {reason(error)}"}
+            continue
+        one = found["gteps_harmonic_mean"] if count == 1 else one
+        yield {**row, **found, "over_one": ratio(found["gteps_harmonic_mean"], one)}
+        if count == 1:
+            yield rival(lab, graph, roots, found)
+        graph = None  # freed before the next one is built
+        gc.collect()
+
+
+def counts(most: int) -> list[int]:
+    """Return 1, 2, 4, ... up to `most`."""
+    return [1 << k for k in range(most.bit_length())]
+
+
+def spread(lab: Lab, edges: Any, count: int) -> Graph:
+    """Build the graph on several GPUs, even if one would be faster."""
+    return Graph.from_edges(edges, "src", "dst", engine=lab.several(count))
+
+
+def searched(lab: Lab, graph: Graph, edges: Any, roots: Sequence[int]) -> Row:
+    """Return statistics of searches on one GPU or several, all of them checked."""
+    ours, checker = of_graph(lab, graph), Checker(lab, graph, edges)
+    names = [name for name, *_ in graph.storage.memory()]
+    ours.run(ours.prepare(roots[0]))
+    wall, ms = [], []
+    for root in roots:
+        source = ours.prepare(root)
+        found, seconds = lab.timed(lambda source=source: ours.run(source))
+        wall.append(1e3 * seconds)
+        if found.device_seconds is not None:
+            ms.append(1e3 * found.device_seconds)
+        checker(root, found)
+        del found
+    verdict, levels = checker.verdict(), [checker.levels[root] for root in roots]
+    if not ms:
+        ms = lab.device_timings(ours, roots, checker)
+    return {
+        "vertices": graph.n_vertices,
+        "edges": graph.n_edges,
+        "layout": next((name for name in names if name.startswith("rows by")), None),
+        **of_times(ms),
+        "wall_ms": short(np.median(wall)),
+        **of_rates(ms, checker.traversed(roots)),
+        **per_level(ms, levels),
+        **verdict,
+    }
+
+
+def of_graph(lab: Lab, graph: Graph) -> Contender:
+    """Return the search from an internal id to arrays; it reads no rows but those that it searches."""
+    view, encode, label = graph.storage.view("out"), graph.ids.encoder(), graph.ids.dtypes[0]
+    vertex = np.int32 if graph.n_vertices < 2**31 else np.int64
+
+    def prepare(root: int) -> Any:
+        return encode([lab.xp.asarray([root], dtype=label)]).astype(vertex)
+
+    def run(source: Any, depth_limit: int | None = None) -> Any:
+        return graph.engine.bfs(view, source, replace(DEFAULT, depth_limit=depth_limit))
+
+    return Contender("rapids_trav", prepare, run, 8 * graph.n_vertices)
+
+
+def rival(lab: Lab, graph: Graph, roots: Sequence[int], ours: Row) -> Row:
+    """Return the row of pylibcugraph's search on one GPU, from fewer roots if it is slow."""
+    row: Row = {"name": rival_name(True, True), "vertices": graph.n_vertices, "edges": graph.n_edges}
+    agreement = Agreement(lab.ours(graph), lab.xp)
+    try:
+        theirs = lab.rival(graph, optimizing=True, renumber=True)
+        ms = lab.timings(theirs, roots, check=agreement)
+    except REFUSALS as error:
+        return {**row, "note": f"not measured, {reason(error)}"}
+    return {**row, **of_times(ms), **agreement.verdict(), "over_one": ratio(ours["median_ms"], np.median(ms))}
+
+
+def draw(axes: Axes, rows: Sequence[Row]) -> None:
+    bars(axes, rows, "gteps_harmonic_mean", "GTEPS (harmonic mean)")

@@ -1,0 +1,20 @@
+// Answers of several ranks, whose vertices are dealt to them one by one (engines/multigpu/one_launch): the
+// vertex `local` of rank r is at place local * n_ranks + r, and has the id r * n_each + local there.
+//
+// Must agree with: deal_back in tests/kernel_references.py.
+#include "common.cuh"
+
+// Writes a rank's distances, and its predecessors unless these are null, to the places of its vertices below
+// `n_vertices`.  Predecessors are ids before and places after.
+extern "C" __global__ void deal_back(const i32* __restrict__ distance,
+                                     const vertex_t* __restrict__ predecessor, i64 n_each, i64 n_ranks,
+                                     i64 rank, i64 n_vertices, i32* distances, vertex_t* predecessors) {
+    for (i64 local = global_thread(); local < n_each; local += global_threads()) {
+        const i64 place = local * n_ranks + rank;
+        if (place >= n_vertices) return;
+        if (distance) distances[place] = distance[local];
+        if (!predecessor) continue;
+        const i64 id = predecessor[local];
+        predecessors[place] = static_cast<vertex_t>(id == NONE ? NONE : id % n_each * n_ranks + id / n_each);
+    }
+}

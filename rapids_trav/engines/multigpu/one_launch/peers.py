@@ -1,0 +1,78 @@
+"""GPUs of one process that reach each other's memory, and copies between them."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import permutations
+
+import cupy
+
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.errors import TravError
+
+_ALREADY_ENABLED = 704  # cudaErrorPeerAccessAlreadyEnabled
+
+
+def reach_each_other(devices: Sequence[int]) -> None:
+    """Let kernels on each of the devices use the memory of the others.
+
+    Raises
+    ------
+    TravError
+        If two of them cannot.
+    """
+    runtime = cupy.cuda.runtime
+    for one, other in permutations(sorted(set(devices)), 2):
+        if not runtime.deviceCanAccessPeer(one, other):
+            raise TravError(
+                f"GPU {one} cannot reach the memory of GPU {other}: give devices that are connected by "
+                f"NVLink, or leave devices out and use one GPU."
+            )
+        with cupy.cuda.Device(one):
+            try:
+                runtime.deviceEnablePeerAccess(other)
+            except runtime.CUDARuntimeError as error:
+                if error.status != _ALREADY_ENABLED:
+                    raise
+
+
+def copied_to(device: int, array: Array) -> Array:
+    """Return a copy of an array, of any device, on `device`.
+
+    The host waits before the copy, for the work on the array's device, and after it, so that the array may be
+    freed.
+    """
+    with cupy.cuda.Device(array.data.device_id):
+        cupy.cuda.get_current_stream().synchronize()
+    with cupy.cuda.Device(device):
+        copy = cupy.array(array)
+        cupy.cuda.get_current_stream().synchronize()
+    return copy
+
+
+def synchronize(device: int) -> None:
+    """Wait for the work on a device, before other streams read its results."""
+    with cupy.cuda.Device(device):
+        cupy.cuda.get_current_stream().synchronize()
+
+
+@contextmanager
+def turn(devices: Sequence[int]) -> Iterator[None]:
+    """Wait until no other search of several ranks runs on these devices, and keep them for the block.
+
+    Kernels that wait for each other must not enter two devices in opposite orders: each would keep the other
+    from starting.  All threads take devices in ascending order, so that none waits forever.
+    """
+    with ExitStack() as stack:
+        for device in sorted(set(devices)):
+            stack.enter_context(_lock_of(device))
+        yield
+
+
+@functools.cache
+def _lock_of(device: int) -> threading.Lock:
+    """Return the lock of a device, of which there is one in a process, as there is one context."""
+    return threading.Lock()

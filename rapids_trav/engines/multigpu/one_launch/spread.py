@@ -1,0 +1,108 @@
+"""The edges of a graph in one direction, dealt to GPUs of one process that search them together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import cupy
+import numpy as np
+
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.cuda.results import predecessors
+from rapids_trav.engines.interface import BfsOptions, Chunks, Search
+from rapids_trav.engines.multigpu.one_launch.answers import by_id, deal_back, levels_together, whole_answer
+from rapids_trav.engines.multigpu.one_launch.deal_edges import deal_edges
+from rapids_trav.engines.multigpu.one_launch.dealing import Dealing
+from rapids_trav.engines.multigpu.one_launch.group import LaunchGroup
+from rapids_trav.engines.multigpu.one_launch.peers import copied_to
+from rapids_trav.frames.columns import move
+from rapids_trav.tuning import Layout
+
+ROWS, LEAN_ROWS = "rows by both ends", "rows by destination alone (lean)"
+SHARED = "bitmaps and lists for other GPUs"
+
+
+class DealtRows:
+    """Implementation of `engines.spread.SpreadRows` by a launch on each GPU.
+
+    Vertices have internal ids, which are their places in the order by degree.
+    """
+
+    def __init__(self, group: LaunchGroup) -> None:
+        self.group = group
+
+    @classmethod
+    def of(
+        cls,
+        chunks: Chunks,
+        n_vertices: int,
+        devices: Sequence[int],
+        *,
+        symmetric: bool,
+        transpose: bool,
+        lean: bool,
+        least_pull: int,
+    ) -> DealtRows:
+        """Deal edges, which are on the current GPU; see `deal_edges`."""
+        dealing = Dealing(n_vertices, len(devices))
+        rows = deal_edges(chunks, dealing, devices, symmetric=symmetric, transpose=transpose, lean=lean)
+        return cls(LaunchGroup(rows, devices, least_pull=least_pull))
+
+    @property
+    def layout(self) -> Layout:
+        return "lean" if self.group.ranks[0].rows.lean else "both"
+
+    def search(self, sources: Array, options: BfsOptions) -> Search:
+        """Search from all `sources` jointly, on all GPUs; the answer is on the current one."""
+        dealing = self.group.dealing
+        if options.targets is not None:
+            options = replace(options, targets=dealing.id(move(options.targets, np).astype(np.int64)))
+        given = move(sources, np).astype(np.int64)
+        known = given[given >= 0]  # a source that the graph does not have is -1
+        found, levels = self.group.search(dealing.id(known), options)
+        whole = whole_answer(found, dealing)
+        cupy.cuda.get_current_stream().synchronize()  # before the ranks' answers are freed
+        return replace(whole, trace=levels_together(levels, dealing)) if options.trace else whole
+
+    def smallest_predecessors(self, distance: Array, order: Array) -> Array:
+        """Return each vertex's neighbour one level nearer that is first in `order`, or -1."""
+        dealing = self.group.dealing
+        levels, keys = (
+            by_id(distance, dealing),
+            by_id(order.astype(dealing.vertex_dtype, copy=False), dealing),
+        )
+        found = cupy.empty(dealing.n_vertices, dealing.vertex_dtype)
+        for rank in self.group.ranks:
+            here = copied_to(rank.device, levels), copied_to(rank.device, keys)
+            first = dealing.first(rank.rows.rank)
+            with cupy.cuda.Device(rank.device):
+                own = predecessors.first_predecessors(rank.rows.into, first, *here)
+                cupy.cuda.get_current_stream().synchronize()
+            deal_back(None, own, dealing, rank.rows.rank, None, found)
+            cupy.cuda.get_current_stream().synchronize()
+        return found.astype(order.dtype, copy=False)
+
+    def degrees(self) -> Array:
+        """Return the number of edges that lead on from each vertex, int64 (n,)."""
+        dealing, here = self.group.dealing, cupy.cuda.runtime.getDevice()
+        degree = cupy.empty((dealing.each, dealing.n_ranks), np.int64)
+        for rank in self.group.ranks:
+            with cupy.cuda.Device(rank.device):
+                own = cupy.diff(rank.rows.own_offsets).astype(np.int64)
+            degree[:, rank.rows.rank] = copied_to(here, own)
+        return degree.reshape(-1)[: dealing.n_vertices]
+
+    def held(self) -> list[tuple[str, int, int]]:
+        """Return the name, the bytes and the GPU of each structure."""
+        rows = LEAN_ROWS if self.layout == "lean" else ROWS
+        of_ranks = [((rows, rank.rows.nbytes), (SHARED, rank.layout.n_bytes)) for rank in self.group.ranks]
+        return [
+            (name, n_bytes, rank.device)
+            for rank, held in zip(self.group.ranks, of_ranks, strict=True)
+            for name, n_bytes in held
+        ]
+
+    def stop(self) -> None:
+        """Stop the search that runs, if any."""
+        self.group.stop()
