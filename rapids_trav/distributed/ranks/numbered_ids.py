@@ -111,11 +111,11 @@ class NumberedIds:
 
     def placed(self, place: Array) -> Array:
         """Return the internal ids of places, which all ranks pass alike."""
-        if self.everywhere is not None:
+        if len(place) > FEW:
             return self._internal(place)
-        if len(place) <= FEW:
+        if self.everywhere is None:
             return self.numbering.internal_of_few(move(place, np))
-        return self.numbering.internal(place)
+        return move(self._internal(place), np)  # few stay on the host
 
     def encoder(self, known: bool = False, many: bool = False) -> Encoder:
         encode = self.base.encoder(known, many)
