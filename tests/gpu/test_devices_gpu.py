@@ -371,6 +371,27 @@ def test_what_does_not_go_with_devices_is_refused(cupy, how, message):
         Graph.from_edges(EDGES, **{"engine": "cuda"} | how)
 
 
+@pytest.mark.parametrize("status", [None, 2, 9])
+def test_a_pool_that_holds_the_whole_gpu_is_named(cupy, monkeypatch, status):
+    """What other GPUs read is outside the pool; errors other than of memory are not explained by it."""
+    from rapids_trav.engines.multigpu.one_launch.peers import reachable
+
+    class Told(RuntimeError):
+        def __init__(self) -> None:
+            self.status = status
+
+    error = MemoryError() if status is None else Told()
+
+    def refuses(n_bytes):
+        raise error
+
+    monkeypatch.setattr(cupy.cuda.runtime, "CUDARuntimeError", Told)
+    monkeypatch.setattr(cupy.cuda, "Memory", refuses)
+    expected = "outside RMM's pool, but what other GPUs read there takes 1 MB: .* by its maximum_pool_size"
+    with pytest.raises(Told if status == 9 else TravMemoryError, match=None if status == 9 else expected):
+        reachable(10**6)
+
+
 @pytest.mark.skipif(gpu_count() < 2, reason="needs 2 GPUs")
 def test_the_current_gpu_must_be_among_them(cupy):
     with cupy.cuda.Device(1), pytest.raises(TravError, match="leaves out GPU 1, the current one"):
