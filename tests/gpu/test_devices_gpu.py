@@ -247,6 +247,24 @@ def test_lean_rows_take_half_and_what_the_model_says(on_devices):
         assert most / 2 < found <= 1.3 * most  # as above
 
 
+@pytest.mark.parametrize("layout", ["both", "lean"])
+def test_rows_that_do_not_fit_are_told_with_their_bytes(on_devices, monkeypatch, layout):
+    from rapids_trav.engines.multigpu.one_launch import spread
+    from rapids_trav.memory.model.spread import deal_bytes
+    from rapids_trav.utilities.sizes import readable
+
+    def refuses(*given, **how):
+        raise MemoryError
+
+    monkeypatch.setattr(spread, "deal_edges", refuses)
+    n = len(EDGES.trav.graph().degrees())
+    needed = readable(deal_bytes(n, 2 * len(EDGES), 2, layout))
+    with pytest.raises(
+        TravMemoryError, match=f"^building the rows of a GPU needs about {needed} of GPU memory"
+    ):
+        on_devices(2, tuning={"layout": layout})
+
+
 def test_lean_rows_are_for_edges_both_ways(on_devices):
     with pytest.raises(TravError, match="layout='lean' is for searches that follow each edge both ways"):
         on_devices(2, directed=True, tuning={"layout": "lean"})
