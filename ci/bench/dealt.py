@@ -39,6 +39,7 @@ def measure(lab: Lab, name: str) -> Iterator[Row]:
     def pairs() -> Iterator[tuple[Any, Any]]:
         return (lab.ends(frame) for frame in frames())
 
+    lab.let_go()
     try:
         yield {**row, **searched(lab, pairs, 1 << scale, n_edges)}
     except REFUSALS as error:

@@ -137,6 +137,15 @@ class Lab:
         """Return the number of GPUs."""
         return self.xp.cuda.runtime.getDeviceCount()
 
+    def let_go(self) -> None:
+        """Replace the pool by one of CUDA's that keeps nothing, for graphs that take whole cards."""
+        import rmm
+
+        for device in range(self.n_devices):
+            with self.xp.cuda.Device(device):
+                pool = rmm.mr.CudaAsyncMemoryResource(release_threshold=0)
+                rmm.mr.set_per_device_resource(device, pool)
+
     def several(self, count: int, layout: Layout | None = None) -> Any:
         """Return an engine on the first `count` GPUs together, each with a pool of RMM."""
         import rmm

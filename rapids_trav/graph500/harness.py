@@ -32,7 +32,7 @@ from rapids_trav.graph500.devices import named
 from rapids_trav.graph500.report import Report
 from rapids_trav.graph500.roots import choose
 from rapids_trav.storage.build_options import BuildOptions
-from rapids_trav.storage.on_devices import is_spread
+from rapids_trav.storage.on_devices import OnDevices, is_spread
 from rapids_trav.utilities.checks import flag
 from rapids_trav.utilities.machine import GPU_PACKAGES, find_driver, find_version
 
@@ -114,12 +114,13 @@ def run(
         graph, construction, _ = device.timed(lambda: bench.construct(edges))
         rows = bench.searches(graph, drawn, validate, tell)
         streamed = bench.streamed_seconds(graph, drawn)
+    together = isinstance(graph.storage, OnDevices) and graph.storage.is_spread
     return Report(
         scale=scale,
         edge_factor=edge_factor,
         seed=seed,
         engine=engine,
-        device=device.device_name(spread),
+        device=device.device_name(spread if together else ()),
         n_vertices=graph.n_vertices,
         n_edges=n_edges,
         generation_seconds=generation,

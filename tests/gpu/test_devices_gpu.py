@@ -247,6 +247,24 @@ def test_lean_rows_take_half_and_what_the_model_says(on_devices):
         assert most / 2 < found <= 1.3 * most  # as above
 
 
+@pytest.mark.parametrize("layout", ["both", "lean"])
+def test_rows_that_do_not_fit_are_told_with_their_bytes(on_devices, monkeypatch, layout):
+    from rapids_trav.engines.multigpu.one_launch import spread
+    from rapids_trav.memory.model.spread import deal_bytes
+    from rapids_trav.utilities.sizes import readable
+
+    def refuses(*given, **how):
+        raise MemoryError
+
+    monkeypatch.setattr(spread, "deal_edges", refuses)
+    n = len(EDGES.trav.graph().degrees())
+    needed = readable(deal_bytes(n, 2 * len(EDGES), 2, layout))
+    with pytest.raises(
+        TravMemoryError, match=f"^building the rows of a GPU needs about {needed} of GPU memory"
+    ):
+        on_devices(2, tuning={"layout": layout})
+
+
 def test_lean_rows_are_for_edges_both_ways(on_devices):
     with pytest.raises(TravError, match="layout='lean' is for searches that follow each edge both ways"):
         on_devices(2, directed=True, tuning={"layout": "lean"})
@@ -369,6 +387,27 @@ def test_all_gpus(cupy):
 def test_what_does_not_go_with_devices_is_refused(cupy, how, message):
     with pytest.raises(TravError, match=message):
         Graph.from_edges(EDGES, **{"engine": "cuda"} | how)
+
+
+@pytest.mark.parametrize("status", [None, 2, 9])
+def test_a_pool_that_holds_the_whole_gpu_is_named(cupy, monkeypatch, status):
+    """What other GPUs read is outside the pool; errors other than of memory are not explained by it."""
+    from rapids_trav.engines.multigpu.one_launch.peers import reachable
+
+    class Told(RuntimeError):
+        def __init__(self) -> None:
+            self.status = status
+
+    error = MemoryError() if status is None else Told()
+
+    def refuses(n_bytes):
+        raise error
+
+    monkeypatch.setattr(cupy.cuda.runtime, "CUDARuntimeError", Told)
+    monkeypatch.setattr(cupy.cuda, "Memory", refuses)
+    expected = "outside RMM's pool, but what other GPUs read there takes 1 MB: .* by its maximum_pool_size"
+    with pytest.raises(Told if status == 9 else TravMemoryError, match=None if status == 9 else expected):
+        reachable(10**6)
 
 
 @pytest.mark.skipif(gpu_count() < 2, reason="needs 2 GPUs")

@@ -134,3 +134,11 @@ def test_the_steps_of_a_run_by_ranks(cupy, spread):
         assert row["vertices"] == len(distance)
         assert row["depth"] == distance.max()
     assert bench.streamed_seconds(graph, roots) is None
+
+
+@pytest.mark.multigpu
+def test_a_small_graph_is_searched_by_one_gpu(cupy):
+    pytest.importorskip("cudf")
+    report = graph500.run(8, roots=2, engine="cuda", devices=[0, 1])
+    assert report.valid is True
+    assert not report.device.startswith("2 x")

@@ -18,7 +18,7 @@ from rapids_trav.engines.interface import BfsOptions, Chunks, Engine, Ordered, S
 from rapids_trav.engines.spread import Replica, SpreadRows, SpreadView
 from rapids_trav.errors import TravError, written
 from rapids_trav.memory.model.search import Searches
-from rapids_trav.memory.model.spread import dealt_bytes, layout_that_fits
+from rapids_trav.memory.model.spread import deal_bytes, dealt_bytes, layout_that_fits
 from rapids_trav.tuning import Layout
 
 # Graphs that one GPU searches faster than several, if it holds them: of few entries, since a meeting of GPUs
@@ -85,19 +85,18 @@ class DevicesEngine(CudaEngine):
         self, chunks: Chunks, n_vertices: int, *, n_edges: int, symmetric: bool, transpose: bool
     ) -> SpreadRows:
         """Deal the edges to the GPUs; see `one_launch.deal_edges`."""
-        from rapids_trav.engines.cuda.runtime.memory import rapids_allocator
         from rapids_trav.engines.multigpu.one_launch.spread import DealtRows
 
-        layout = self._layout
+        layout, n_entries = self._layout, 2 * n_edges if symmetric else n_edges
         if layout is None:
-            n_entries = 2 * n_edges if symmetric else n_edges
             layout = layout_that_fits(n_vertices, n_entries, self._free_of_ranks(), symmetric=symmetric)
         if layout == "lean" and not symmetric:
             raise TravError(
                 "layout='lean' is for searches that follow each edge both ways: leave it out, or make the "
                 "graph undirected."
             )
-        with rapids_allocator():
+        needed = deal_bytes(n_vertices, n_entries, len(self.devices), layout)
+        with device_memory("building the rows of a GPU", needed):
             return DealtRows.of(
                 chunks,
                 n_vertices,

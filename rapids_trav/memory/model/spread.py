@@ -62,4 +62,5 @@ def deal_bytes(n_vertices: int, n_entries: int, n_ranks: int, layout: Layout = "
     if layout == "both":
         return dealt_rows_bytes(n_vertices, 0, n_ranks) + BUILD_BYTES[vertex] * entries
     rows = dealt_rows_bytes(n_vertices, n_entries, n_ranks, layout)
+    rows += 2 * OFFSET_BYTES * -(-n_vertices // n_ranks)  # degrees, and the next free place of each row
     return rows + SORT_BYTES[vertex] * min(entries, SORTED_AT_ONCE)

@@ -31,7 +31,7 @@ from rapids_trav.engines.multigpu.one_launch.layout import (
     STOP_WORD,
     shared_layout,
 )
-from rapids_trav.engines.multigpu.one_launch.peers import turn
+from rapids_trav.engines.multigpu.one_launch.peers import reachable, turn
 from rapids_trav.engines.multigpu.one_launch.rows import RankRows
 from rapids_trav.engines.multigpu.one_launch.trace import RankLevel, levels_of, worked_seconds
 from rapids_trav.engines.multigpu.one_launch.verdict import STOPPED, verdict_of
@@ -61,9 +61,7 @@ class _Rank:
             self.rows = rows = rows.widened(edge)
             self.stream = cupy.cuda.Stream(non_blocking=True)
             self._beside = cupy.cuda.Stream(non_blocking=True)
-            # Memory of a pool has no handle that another process could open.
-            memory = cupy.cuda.Memory(self.layout.n_bytes)
-            self.shared = cupy.ndarray((self.layout.n_bytes,), np.uint8, cupy.cuda.MemoryPointer(memory, 0))
+            self.shared = reachable(self.layout.n_bytes)
             self.shared[:] = 0
             self.control = cupy.zeros(fused.CONTROL_BYTES, np.uint8)
             self.meeting = cupy.zeros(MEETING_BYTES, np.uint8)

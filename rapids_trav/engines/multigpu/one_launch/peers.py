@@ -9,10 +9,13 @@ from contextlib import ExitStack, contextmanager
 from itertools import permutations
 
 import cupy
+import numpy as np
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.errors import TravError
+from rapids_trav.errors import TravError, TravMemoryError
+from rapids_trav.utilities.sizes import readable
 
+_OUT_OF_MEMORY = 2  # cudaErrorMemoryAllocation
 _ALREADY_ENABLED = 704  # cudaErrorPeerAccessAlreadyEnabled
 
 
@@ -51,6 +54,28 @@ def copied_to(device: int, array: Array) -> Array:
         copy = cupy.array(array)
         cupy.cuda.get_current_stream().synchronize()
     return copy
+
+
+def reachable(n_bytes: int) -> Array:
+    """Allocate bytes on the current device that the others can reach; memory of a pool may have no handle.
+
+    Raises
+    ------
+    TravMemoryError
+        If the device has too little memory outside RMM's pool.
+    """
+    runtime = cupy.cuda.runtime
+    try:
+        memory = cupy.cuda.Memory(n_bytes)
+    except (MemoryError, runtime.CUDARuntimeError) as error:
+        if getattr(error, "status", _OUT_OF_MEMORY) != _OUT_OF_MEMORY:
+            raise
+        raise TravMemoryError(
+            f"GPU {runtime.getDevice()} has {readable(runtime.memGetInfo()[0])} outside RMM's pool, but what "
+            f"other GPUs read there takes {readable(n_bytes)}: give the pool fewer bytes, by its "
+            f"maximum_pool_size."
+        ) from error
+    return cupy.ndarray((n_bytes,), np.uint8, cupy.cuda.MemoryPointer(memory, 0))
 
 
 def synchronize(device: int) -> None:
