@@ -84,7 +84,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         given.own_offsets
 #endif
     };
-    const State state{given.distance, given.predecessor, visited, given.targets, control};
+    const State state{given.distance, given.near, given.predecessor, visited, given.targets, control};
     const Trace trace{given.trace_rows, given.trace_capacity};
     const bool first_thread = global_thread() == 0;
     u32 epoch = __ldcg(&control->epoch);

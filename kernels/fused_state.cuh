@@ -202,6 +202,7 @@ struct Graph {
 
 struct State {
     i32* distance;
+    u8* near;  // distances below FAR; the others are written to `distance` directly
     vertex_t* predecessor;
     u32* visited;
     const u32* targets;  // bitmap, or null
@@ -236,6 +237,7 @@ struct Arguments {
     i32* distance;
     vertex_t* predecessor;
     u64* n_unreached;
+    u8* near;
     u32* visited;
     u32* bitmap_a;
     u32* bitmap_b;
@@ -300,6 +302,10 @@ __device__ __forceinline__ u32 bit_of(vertex_t v) {
     return 1u << (v & 31);
 }
 
+// Most distances fit into a byte: such writes are close to other writes that follow soon, and four times as
+// many distances fit into the cache.  Distances from FAR on are written in full.
+constexpr i32 FAR = 255;
+
 // Records from where `v`, which was just claimed, was reached.
 __device__ __forceinline__ void claim(const State& state, vertex_t v, vertex_t from, Tally& tally) {
 #if PREDECESSORS
@@ -309,9 +315,15 @@ __device__ __forceinline__ void claim(const State& state, vertex_t v, vertex_t f
     if (state.targets && (state.targets[v >> 5] >> (v & 31) & 1)) tally.targets += 1;
 }
 
+// Records how far `v` is.
+__device__ __forceinline__ void measure(const State& state, vertex_t v, i32 depth) {
+    state.near[v] = static_cast<u8>(min(depth, FAR));
+    if (depth >= FAR) state.distance[v] = depth;
+}
+
 // Records that `v`, which was just claimed, was reached from `from`.
 __device__ __forceinline__ void reach(const State& state, vertex_t v, vertex_t from, i32 depth,
                                       Tally& tally) {
-    state.distance[v] = depth;
+    measure(state, v, depth);
     claim(state, v, from, tally);
 }

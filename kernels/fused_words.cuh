@@ -80,36 +80,41 @@ __device__ void queue_bits(const Graph& graph, u32 bits, const Deal& deal, verte
     }
 }
 
-// Writes the distances of a warp's words, number `first` and the following: `depth` of the vertices found,
+// Four bits as the bytes of a word: 0xff for each that is set.
+__device__ __forceinline__ u32 bytes_of(u32 bits) {
+    return ((bits & 15) * 0x00204081u & 0x01010101u) * 0xff;
+}
+
+// Records the distances of a warp's words, number `first` and the following: `depth` of the vertices found,
 // one less of those claimed before.  Each lane holds one word's bits; `kept` has the vertices whose distance
-// stands already.  A lane writes four neighbouring vertices; where none stood before, all are written, so
-// that memory need not be read to fill partial writes.
+// stands already.  The bytes of neighbouring vertices are written together, eight by a lane.
 __device__ __forceinline__ void measure_words(const State& state, const Deal& deal, vertex_t warp, u32 first,
                                               u32 kept, u32 claimed, u32 found, i32 depth) {
-    constexpr u32 AT_ONCE = 4;  // words
+    const u32 here = static_cast<u32>(min(depth, FAR)) * 0x01010101u;
+    const u32 before = static_cast<u32>(min(depth - 1, FAR)) * 0x01010101u;
+    const u32 lane = lane_id();
     const u32 busy = __ballot_sync(FULL_WARP, claimed | found);
-    for (u32 first_lane = 0; first_lane < WARP; first_lane += AT_ONCE) {
-        if (!(busy >> first_lane & ((1u << AT_ONCE) - 1))) continue;
-        const u32 source = first_lane + lane_id() / 8;
-        const u32 place = lane_id() % 8 * 4;
-        const u32 now = __shfl_sync(FULL_WARP, found, source);
-        const u32 last = __shfl_sync(FULL_WARP, claimed, source);
-        const u32 stay = __shfl_sync(FULL_WARP, kept, source);
+    for (u32 first_lane = 0; first_lane < WARP; first_lane += TILE_WORDS) {
+        if (!(busy >> first_lane & ((1u << TILE_WORDS) - 1))) continue;
+        const u32 source = first_lane + lane / 4;
+        const u32 shift = lane % 4 * 8;
+        const u32 now = __shfl_sync(FULL_WARP, found, source) >> shift & 255;
+        const u32 last = __shfl_sync(FULL_WARP, claimed, source) >> shift & 255;
+        const u32 stay = __shfl_sync(FULL_WARP, kept, source) >> shift & 255;
         if (!(now | last)) continue;
-        i32* const distance = state.distance + (deal.word(warp, first + source) * 32 + place);
-        i32 of[4];
-#pragma unroll
-        for (i32 k = 0; k < 4; ++k) {
-            of[k] = now >> (place + k) & 1 ? depth : last >> (place + k) & 1 ? depth - 1 : UNREACHED;
-        }
-        if (!stay) {
-            *reinterpret_cast<int4*>(distance) = make_int4(of[0], of[1], of[2], of[3]);
-        } else {
-#pragma unroll
-            for (i32 k = 0; k < 4; ++k) {
-                if (of[k] != UNREACHED) distance[k] = of[k];
-            }
-        }
+        const vertex_t v = Tile(deal, warp, first + first_lane).vertex(8 * lane);
+        uint2* const place = reinterpret_cast<uint2*>(state.near + v);
+        const uint2 old = stay ? *place : uint2{};
+        const auto blend = [&](u32 bytes, u32 at) {
+            const u32 mine = bytes_of(now >> at);
+            const u32 theirs = bytes_of(last >> at);
+            return (bytes & ~(mine | theirs)) | (here & mine) | (before & theirs);
+        };
+        *place = make_uint2(blend(old.x, 0), blend(old.y, 4));
+        if (depth < FAR) continue;
+        for (u32 bits = now; bits; bits &= bits - 1) state.distance[v + __ffs(bits) - 1] = depth;
+        if (depth == FAR) continue;
+        for (u32 bits = last; bits; bits &= bits - 1) state.distance[v + __ffs(bits) - 1] = depth - 1;
     }
 }
 

@@ -298,5 +298,5 @@ def _layout(
     whole = whole or n_vertices <= capacity  # a vertex is queued only once
     narrow = (n_vertices if whole else capacity) * ctypes.sizeof(NARROW_ITEM[vertex_bytes, edge_bytes])
     hubs = 16 * (n_hubs + 1)
-    begins, total = aligned((bitmap, bitmap, bitmap, narrow, narrow, hubs, hubs))
+    begins, total = aligned((n_vertices, bitmap, bitmap, bitmap, narrow, narrow, hubs, hubs))
     return tuple(begins), total, ANY if whole else capacity

@@ -16,7 +16,7 @@ from rapids_trav.engines.cuda.runtime.arguments import (
 )
 
 # The parts of the working memory, in the order in which they are laid out.
-WORKING = ("visited", "bitmap_a", "bitmap_b", "narrow_a", "narrow_b", "hubs_a", "hubs_b")
+WORKING = ("near", "visited", "bitmap_a", "bitmap_b", "narrow_a", "narrow_b", "hubs_a", "hubs_b")
 
 # The pointers that change from one search to the next.
 OF_A_SEARCH = ("sources", "targets", "distance", "predecessor", "n_unreached")

@@ -129,7 +129,7 @@ class _Launch:
             self.trace = cupy.empty((n_trace, TRACE_COLUMNS), np.int64) if n_trace else None
             capacity, begins, n_bytes = group.queues(rank, len(sources))
             self._memory = cupy.empty(n_bytes, np.uint8)
-            visited, offered, narrow, hubs = (self._memory.data.ptr + first for first in begins)
+            near, visited, offered, narrow, hubs = (self._memory.data.ptr + first for first in begins)
             shared = rank.shared.data.ptr
             self.kernels = load(
                 fused.FILE,
@@ -154,6 +154,7 @@ class _Launch:
                 distance=distance,
                 predecessor=self.found.predecessor,
                 n_unreached=n_unreached,
+                near=near,
                 visited=visited,
                 bitmap_a=shared + rank.layout.bitmap_a,
                 bitmap_b=shared + rank.layout.bitmap_b,
@@ -253,8 +254,8 @@ class LaunchGroup:
     def queues(self, rank: _Rank, n_sources: int) -> tuple[int, list[int], int]:
         """Return the capacity of a rank's queue, the first bytes of its working memory's parts, and its size.
 
-        The capacity is the most edges of a frontier that is pushed; the parts are the visited vertices, the
-        offered ones, the queue and the list of hubs.
+        The capacity is the most edges of a frontier that is pushed; the parts are distances of one byte, the
+        visited vertices, the offered ones, the queue and the list of hubs.
         """
         dealing, rows = self.dealing, rank.rows
         capacity = int(2 * dealing.n_ids / fused.BETA) + fused.TUNED["SOLO_EDGES"] + n_sources
@@ -264,7 +265,9 @@ class LaunchGroup:
         n_hubs = max(rows.into.n_hubs or 0, rows.out.n_hubs or 0)
         n_queued = n_rows if whole else capacity
         n_offered = dealing.n_ids if rows.lean else 0
-        begins, n_bytes = aligned((dealing.each // 8, n_offered // 8, n_queued * item, 16 * (n_hubs + 1)))
+        begins, n_bytes = aligned(
+            (dealing.each, dealing.each // 8, n_offered // 8, n_queued * item, 16 * (n_hubs + 1))
+        )
         return fused.ANY if whole else capacity, begins, n_bytes
 
     def search(self, sources: np.ndarray, options: BfsOptions) -> tuple[list[Search], list[list[RankLevel]]]:
