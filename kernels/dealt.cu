@@ -1,6 +1,8 @@
 // Answers of several ranks, whose vertices are dealt to them one by one (engines/multigpu/one_launch): the
 // vertex `local` of rank r is at place local * n_ranks + r, and has the id r * n_each + local there.
 //
+// Invariant: each place belongs to one rank, so ranks are written in any order.
+//
 // Must agree with: deal_back in tests/kernel_references.py.
 #include "common.cuh"
 
