@@ -41,7 +41,7 @@ def check_answers(graph: Graph, engine: CudaEngine) -> None:
             assert int(last[0]) == row[-1]
             assert int(engine.answers.locate(int(names[-1]) + 1, table, graph.n)[0]) == -1
             check_rows(graph, engine, found, table, names, row)
-    by_place = Ordered(cupy.asarray(order), cupy.asarray(rank), view.out is view.into)
+    by_place = Ordered(cupy.asarray(order), cupy.asarray(rank))
     first = engine.smallest_predecessors(view, found.distance, by_place).get()
     check_tree(graph, [0], distance, first)
     count = cupy.zeros(graph.n, np.int64)

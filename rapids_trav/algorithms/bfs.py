@@ -176,7 +176,7 @@ def with_smallest(graph: TraversableGraph, question: SearchRequest, found: Searc
     if not wanted:
         return found
     view, order, rank = question.view, graph.ids.order, graph.ids.rank
-    ordered = None if order is None or rank is None else Ordered(order, rank, view.out is view.into)
+    ordered = None if order is None or rank is None else Ordered(order, rank)
     predecessor = graph.engine.smallest_predecessors(view, found.distance, ordered)
     return replace(found, predecessor=predecessor)
 

@@ -240,13 +240,10 @@ class Ordered(NamedTuple):
         Place of each vertex.
     rank : vertex array, (n,)
         Vertex at each place.
-    symmetric : bool
-        Whether the row of u has v if the row of v has u.
     """
 
     order: Array
     rank: Array
-    symmetric: bool
 
 
 @dataclass(frozen=True)

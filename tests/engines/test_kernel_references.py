@@ -66,7 +66,7 @@ def test_smallest_predecessors(adjacency, searched):
     rows = adjacency.row_offsets, adjacency.column_indices, distance
     np.testing.assert_array_equal(reference.smallest_predecessors(*rows), predecessor)
     order = np.random.default_rng(4).permutation(N)
-    ordered = Ordered(order, np.argsort(order), False)
+    ordered = Ordered(order, np.argsort(order))
     view = SimpleNamespace(into=adjacency)
     theirs = CpuEngine().smallest_predecessors(view, distance.astype(np.int32), ordered)
     np.testing.assert_array_equal(reference.smallest_predecessors(*rows, order), theirs)

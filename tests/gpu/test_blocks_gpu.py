@@ -315,7 +315,7 @@ def fresh_kernels():
 
 
 def test_thread_blocks_share_a_short_list_of_long_rows(engine, monkeypatch, fresh_kernels):
-    """No thread block follows much more of a round's edges than its share."""
+    """No thread block follows much more of a round's edges than its share, or than a tile of eight rows."""
     from rapids_trav.engines.cuda.blocks.executor import BlocksExecutor
     from rapids_trav.engines.cuda.blocks.parts import plain_parts
 
@@ -333,7 +333,8 @@ def test_thread_blocks_share_a_short_list_of_long_rows(engine, monkeypatch, fres
         work.step("auto")
         counts, _ = work.state.read()
         n_edges = view.out.n_edges
-        assert 0 < counts[PHASES, CLOCKED] < 2 * n_edges / work.state.n_thread_blocks
+        share = n_edges / work.state.n_thread_blocks
+        assert 0 < counts[PHASES, CLOCKED] <= max(2 * share, 8 * n_edges / graph.n)
 
 
 @pytest.mark.parametrize(("under_way", "enough"), [(0, 1), (1, 1), (2, 1), (4, 2)])

@@ -8,6 +8,7 @@ import pytest
 from scipy.sparse import coo_matrix
 
 import rapids_trav  # noqa: F401  (registers .trav)
+from rapids_trav.csr.adjacency import Resident
 from rapids_trav.engines.interface import BfsOptions
 from rapids_trav.engines.launches import count_launches
 from rapids_trav.errors import TravError, UnknownVertexError
@@ -526,7 +527,7 @@ def skewed():
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
 @pytest.mark.parametrize("symmetric", [False, True])
 def test_edges_in_host_memory(engine, share, symmetric):
-    """Columns are in pinned memory, and the device holds a copy of their last part."""
+    """Columns are in pinned memory, and the device holds a copy of their first and last parts."""
     import cupyx
 
     base = skewed()
@@ -540,8 +541,9 @@ def test_edges_in_host_memory(engine, share, symmetric):
         pinned.append(host)
         memory = engine.xp.cuda.UnownedMemory(host.ctypes.data, host.nbytes, host, 0)
         columns = engine.xp.ndarray(host.shape, np.int32, engine.xp.cuda.MemoryPointer(memory, 0))
-        begin = int(rows.n_edges * (1 - share))
-        resident = (begin, rows.column_indices[begin:].copy()) if share else None
+        head, begin = int(rows.n_edges * share / 3), int(rows.n_edges * (1 - share * 2 / 3))
+        kept = (rows.column_indices[:head], rows.column_indices[begin:])
+        resident = Resident(head, begin, engine.xp.concatenate(kept)) if share else None
         view.__dict__[name] = replace(rows, column_indices=columns, resident=resident)
     for source in (0, 17, 3999):
         distance, _ = search(engine, view, [source])

@@ -15,17 +15,18 @@ from .small_graphs import GRAPHS, GraphView
 pytestmark = pytest.mark.gpu
 
 
-def ordered(n, xp, dtype, symmetric):
+def ordered(n, xp, dtype):
     order = np.random.default_rng(n).permutation(n).astype(dtype)
-    return Ordered(xp.asarray(order), xp.asarray(np.argsort(order).astype(dtype)), symmetric)
+    return Ordered(xp.asarray(order), xp.asarray(np.argsort(order).astype(dtype)))
 
 
 def check(engine, into, distance, symmetric):
     """Check one search, or several, against the reference and the plain kernel."""
     xp = engine.xp
-    by_place = ordered(into.n_vertices, xp, into.column_indices.dtype, symmetric)
+    by_place = ordered(into.n_vertices, xp, into.column_indices.dtype)
     order = by_place.order.get()
-    found = engine.smallest_predecessors(SimpleNamespace(into=into), xp.asarray(distance), by_place)
+    view = SimpleNamespace(out=into if symmetric else None, into=into)
+    found = engine.smallest_predecessors(view, xp.asarray(distance), by_place)
     assert found.shape == distance.shape
     assert found.dtype == into.column_indices.dtype
     rows = into.row_offsets.get(), into.column_indices.get()
@@ -100,8 +101,8 @@ def test_few_edges_of_the_level_before_are_read_in_place_of_many(engine):
     distance = distances(into, [0], n + 9)
     read = {}
     for symmetric in (False, True):
-        by_place, examined = ordered(n + 9, xp, np.int32, symmetric), xp.zeros(1, np.uint64)
-        found = ordered_predecessors(into, xp.asarray(distance), by_place, examined)
+        by_place, examined = ordered(n + 9, xp, np.int32), xp.zeros(1, np.uint64)
+        found = ordered_predecessors(into, xp.asarray(distance), by_place, symmetric, examined)
         rows = into.row_offsets.get(), into.column_indices.get()
         expected = reference.smallest_predecessors(*rows, distance, by_place.order.get())
         np.testing.assert_array_equal(found.get(), expected)

@@ -276,7 +276,7 @@ class CudaEngine:
         with device_memory("the predecessors", distance.size * (1 + into.column_indices.dtype.itemsize)):
             if ordered is None:
                 return predecessors.smallest_predecessors(into, distance)
-            return predecessors.ordered_predecessors(into, distance, ordered)
+            return predecessors.ordered_predecessors(into, distance, ordered, view.out is into)
 
     def tight_predecessors(
         self, into: Adjacency, weights: Array, distance: Array, unreached: Scalar

@@ -122,6 +122,7 @@ class Workspace:
         last = self._last
         if not options.trace and last is not None and last.is_of(view, how):
             return last.fused
+        options = replace(options, targets=None)  # they are told at each launch
         fused = FusedSearch(view, n_sources, options, self, hub_degree=hub_degree, least_pull=least_pull)
         if not options.trace and fused.memory is self._memory and not getattr(view, "limited", False):
             fused.let_go()
@@ -198,6 +199,7 @@ class FusedSearch:
         self._out = out if options.trace else None
         self._n_vertices = view.n_vertices
         into, n_vertices, vertex = view.into, view.n_vertices, out.column_indices.dtype
+        targets, n_targets = bitmap_of(options.targets, n_vertices)
         self._trace = trace = (
             cupy.empty((trace_levels(n_vertices), TRACE_COLUMNS), np.int64) if options.trace else None
         )
@@ -234,7 +236,8 @@ class FusedSearch:
             queue_capacity=capacity,
             least_pull=least_pull,
             **dict.fromkeys(OF_A_SEARCH),
-            n_targets=0,
+            targets=targets,
+            n_targets=n_targets,
             **{name: self.memory.ptr + first for name, first in zip(WORKING, begins, strict=True)},
             control=workspace.control,
             trace_rows=trace,
@@ -254,7 +257,8 @@ class FusedSearch:
     def launch(self, sources: Array, found: Search, targets: Array | None = None) -> None:
         """Queue a search from `sources`, of the type of vertices, on the current stream.
 
-        The arrays of `found` are written.  The search ends with the level that reaches the last of `targets`.
+        The arrays of `found` are written.  The search ends with the level that reaches the last of `targets`,
+        if these are given in place of those of all searches.
         """
         assert found.n_unreached is not None
         arguments = type(self._arguments).from_buffer_copy(self._arguments)  # threads may share a search
@@ -262,8 +266,9 @@ class FusedSearch:
         arguments.distance = found.distance.data.ptr
         arguments.predecessor = None if found.predecessor is None else found.predecessor.data.ptr
         arguments.n_unreached = found.n_unreached.data.ptr
-        marked, arguments.n_targets = bitmap_of(targets, self._n_vertices)
-        arguments.targets = None if marked is None else marked.data.ptr
+        if targets is not None:
+            marked, arguments.n_targets = bitmap_of(targets, self._n_vertices)
+            arguments.targets = marked.data.ptr
         blocks = multiprocessors(cupy.cuda.runtime.getDevice())
         self._kernels.launch_grid("bfs_fused", (blocks,), arguments, block=self._block_size)
 

@@ -57,11 +57,12 @@ def _of_rows(kernel: str, into: Adjacency, distance: Array, first_row: int, *ord
 
 
 def ordered_predecessors(
-    into: Adjacency, distance: Array, ordered: Ordered, examined: Array | None = None
+    into: Adjacency, distance: Array, ordered: Ordered, symmetric: bool, examined: Array | None = None
 ) -> Array:
     """Return the smallest u in the given order; see `kernels/ordered_tree.cu`.
 
-    `examined`, uint64 (1,), grows by the number of edges read, if it is given.
+    `symmetric` says whether rows have the edges of both directions.  `examined`, uint64 (1,), grows by the
+    number of edges read, if it is given.
     """
     n, vertex = into.n_vertices, into.column_indices.dtype
     distance = cupy.ascontiguousarray(distance, np.int32)
@@ -83,7 +84,7 @@ def ordered_predecessors(
         n_vertices=n,
         n_edges=into.n_edges,
         n_searches=n_searches,
-        symmetric=int(ordered.symmetric),
+        symmetric=int(symmetric),
         distances=distance,
         near=near,
         level_edges=level_edges,
