@@ -212,14 +212,28 @@ class Series:
             return
         weighted = "sssp" in self._asked
         graph = self._outside(weighted)
+        measured: dict[str, dict[str, Row]] = {}
+        limits: dict[str, int] = {}
         for program, names in self._asked.items():
-            refused = self._set_limit(graph, program, names)
-            measured: dict[str, Row] = {}
+            measured[program] = self._set_limit(graph, program, names)
+            limits[program] = graph.budget.limit
+            self._measure(graph, program, names, measured[program], sweeps=False)
+        for program, names in self._asked.items():  # sweeps take longest, so they come last
+            graph.budget.limit = limits[program]
+            self._measure(graph, program, names, measured[program], sweeps=True)
+        for program, names in self._asked.items():
             for name in names:
-                measured[name] = row = refused.get(name) or self._measured(
-                    graph, program, WAYS[program][name]
-                )
-                yield {"program": program, "name": name, **row, **self._compared(program, name, measured)}
+                compared = self._compared(program, name, measured[program])
+                yield {"program": program, "name": name, **measured[program][name], **compared}
+
+    def _measure(
+        self, graph: Graph, program: str, names: Sequence[str], measured: dict[str, Row], *, sweeps: bool
+    ) -> None:
+        """Measure the ways of a program that are sweeps, or that are not, unless they were refused."""
+        for name in names:
+            way = WAYS[program][name]
+            if name not in measured and way.sweeps is sweeps:
+                measured[name] = self._measured(graph, program, way)
 
     @property
     def _is_late(self) -> bool:

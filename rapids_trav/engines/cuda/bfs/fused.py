@@ -268,6 +268,7 @@ class FusedSearch:
         arguments.n_unreached = found.n_unreached.data.ptr
         if targets is not None:
             marked, arguments.n_targets = bitmap_of(targets, self._n_vertices)
+            assert marked is not None
             arguments.targets = marked.data.ptr
         blocks = multiprocessors(cupy.cuda.runtime.getDevice())
         self._kernels.launch_grid("bfs_fused", (blocks,), arguments, block=self._block_size)
