@@ -3,9 +3,9 @@
 #include "gas.cuh"
 
 // Two sums in float64 that follow the counters of level.cuh in an iteration's row.
-constexpr i32 RESIDUAL_SUM = 7;  // of the changes of the values
-constexpr i32 TOTAL_SUM = 8;     // of the program's total, for the next iteration
-constexpr i32 ROW_WORDS = 9;
+[[maybe_unused]] constexpr i32 RESIDUAL_SUM = 7;  // of the changes of the values
+[[maybe_unused]] constexpr i32 TOTAL_SUM = 8;     // of the program's total, for the next iteration
+[[maybe_unused]] constexpr i32 ROW_WORDS = 9;
 
 // The arrays of the vertices, each of length n.  `messages` are the new ones; a synchronous iteration gathers
 // from a separate array.
