@@ -38,7 +38,7 @@ class Synchronous(BaseCommunicator):
         self._inner: Communicator = rank.communicator
         self._rank = rank
         self.rank, self.size = self._inner.rank, self._inner.size
-        self.abort = self._inner.abort
+        self.deadline, self.check, self.abort = self._inner.deadline, self._inner.check, self._inner.abort
 
     @property
     def traffic(self) -> Traffic:

@@ -91,11 +91,13 @@ def search(state: RankState, root: int, check: bool) -> dict[str, object]:
         found, seconds = timed(rank, lambda: graph.engine.bfs(graph.storage.view(), sources, BfsOptions()))
         _, conversion = timed(rank, lambda: _to_labels(graph, found))
         reached = found.distance >= 0
+        own_seconds = np.nan if found.device_seconds is None else found.device_seconds
+        told = all_gather_objects(rank, own_seconds)
         ends, vertices = rank.communicator.sum([int(bench.ends[reached].sum()), int(reached.sum())])
         row: dict[str, object] = {
             "root": root,
             "seconds": seconds,
-            "device_seconds": np.nan,
+            "device_seconds": max(told),
             "output_seconds": seconds + conversion,
             "edges": ends // 2,  # both ends of a tuple are in the component or neither
             "teps": ends // 2 / seconds,

@@ -104,12 +104,12 @@ def test_neighbourhoods_have_the_rows_of_the_frame(on_devices, expected, directe
 
 def test_ranks_search_together_and_say_how(on_devices, monkeypatch):
     """Each search is one launch on each rank; the trace has the exchanges."""
-    from rapids_trav.engines.multigpu.one_launch import group
+    from rapids_trav.engines.multigpu.one_launch import launch
 
     graph = on_devices(3)
     launched = []
-    start = group._Launch.start
-    monkeypatch.setattr(group._Launch, "start", lambda self: launched.append(self._rank) or start(self))
+    start = launch.Launch.start
+    monkeypatch.setattr(launch.Launch, "start", lambda self: launched.append(self._rank) or start(self))
     answer, trace = graph.bfs(SOURCES[0], trace=True)
     ranks = {rank.rows.rank for rank in launched}
     assert len(launched) == len(ranks) > 1

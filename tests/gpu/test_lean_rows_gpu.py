@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -127,13 +129,13 @@ def test_rows_are_those_of_the_layout_with_both_ends(cupy, monkeypatch, at_once,
 def test_a_rank_that_never_launches_ends_the_others(cupy, monkeypatch):
     """Offers that nobody took do not count in the next search."""
     from rapids_trav.engines.multigpu.errors import RankError
-    from rapids_trav.engines.multigpu.one_launch import group
+    from rapids_trav.engines.multigpu.one_launch import launch
 
     made = ranked(cupy, GRAPHS["undirected"], 3, lean=True, deadline=0.002)
-    start = group._Launch.start
-    monkeypatch.setattr(group._Launch, "start", lambda self: self._rank.rows.rank == 1 or start(self))
+    start = launch.Launch.start
+    monkeypatch.setattr(launch.Launch, "start", lambda self: self._rank.rows.rank == 1 or start(self))
     with pytest.raises(RankError, match=r"GPU 0 \(rank 1\) did not answer"):
         made.search([0])
     monkeypatch.undo()
-    made.group.deadline = 60.0
+    made.group.common = replace(made.group.common, deadline=60.0)
     check(made, [0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -39,11 +40,11 @@ def test_ranks_agree_with_scipy(cupy, name, n_ranks):
 def test_each_rank_is_timed_without_its_wait_for_the_others_to_begin(cupy, monkeypatch):
     """Each rank has four times in order, of which the second to the third is the wait."""
     from rapids_trav.engines.interface import BfsOptions
-    from rapids_trav.engines.multigpu.one_launch import group
+    from rapids_trav.engines.multigpu.one_launch import launch
 
     made = ranked(cupy, GRAPHS["undirected"], 2)
-    heads, read = [], group._Rank.head
-    monkeypatch.setattr(group._Rank, "head", lambda self: heads.append(read(self)) or heads[-1])
+    heads, read = [], launch.RankMemory.head
+    monkeypatch.setattr(launch.RankMemory, "head", lambda self: heads.append(read(self)) or heads[-1])
     found, _ = made.group.search(made.ids[[0]], BfsOptions())
     for head, one in zip(heads, found, strict=True):
         began, arrived, met, finished = head.view(np.uint64)[2:].tolist()
@@ -137,28 +138,28 @@ def test_wide_ids_and_offsets(cupy, monkeypatch, vertex):
 def test_a_rank_that_never_launches_ends_the_others(cupy, monkeypatch):
     """They wait until the deadline and say which GPU was missing; the next search is answered."""
     from rapids_trav.engines.multigpu.errors import RankError
-    from rapids_trav.engines.multigpu.one_launch import group
+    from rapids_trav.engines.multigpu.one_launch import launch
 
     made = ranked(cupy, GRAPHS["undirected"], 3, deadline=0.002)
-    start = group._Launch.start
-    monkeypatch.setattr(group._Launch, "start", lambda self: self._rank.rows.rank == 1 or start(self))
+    start = launch.Launch.start
+    monkeypatch.setattr(launch.Launch, "start", lambda self: self._rank.rows.rank == 1 or start(self))
     with pytest.raises(
         RankError, match=r"GPU 0 \(rank 1\) did not answer GPU 0 \(rank [02]\) within"
     ) as told:
         made.search([0])
     assert told.value.rank == 1
     monkeypatch.undo()
-    made.group.deadline = 60.0
+    made.group.common = replace(made.group.common, deadline=60.0)
     check(made, [0])
 
 
 def test_ranks_that_are_told_to_stop_do_not_wait(cupy, monkeypatch):
     """The word is in the memory of one rank, which tells the others; the deadline is far."""
     from rapids_trav.engines.multigpu.errors import RankError
-    from rapids_trav.engines.multigpu.one_launch import group
+    from rapids_trav.engines.multigpu.one_launch import launch
 
     made = ranked(cupy, GRAPHS["undirected"], 3, deadline=1e6)
-    start = group._Launch.start
+    start = launch.Launch.start
     launched = []
 
     def only_others(self):
@@ -166,7 +167,7 @@ def test_ranks_that_are_told_to_stop_do_not_wait(cupy, monkeypatch):
             launched.append(start(self))
 
     made.group.ranks[0].shared.view(np.uint32)[0] = 2**32 - 1
-    monkeypatch.setattr(group._Launch, "start", only_others)
+    monkeypatch.setattr(launch.Launch, "start", only_others)
     with pytest.raises(RankError, match="The search was stopped"):
         made.search([0])
     assert len(launched) == 2
@@ -177,17 +178,17 @@ def test_ranks_that_are_told_to_stop_do_not_wait(cupy, monkeypatch):
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
 def test_a_launch_that_fails_ends_those_before(cupy, monkeypatch, error):
     """Ranks that were launched are told to stop, however far the deadline; the next search is answered."""
-    from rapids_trav.engines.multigpu.one_launch import group
+    from rapids_trav.engines.multigpu.one_launch import launch
 
     made = ranked(cupy, GRAPHS["undirected"], 3, deadline=1e6)
-    start = group._Launch.start
+    start = launch.Launch.start
 
     def fails(self):
         if self._rank.rows.rank == 2:
             raise error
         start(self)
 
-    monkeypatch.setattr(group._Launch, "start", fails)
+    monkeypatch.setattr(launch.Launch, "start", fails)
     with pytest.raises(error):
         made.search([0])
     monkeypatch.undo()
@@ -196,16 +197,16 @@ def test_a_launch_that_fails_ends_those_before(cupy, monkeypatch, error):
 
 def test_a_caller_who_is_interrupted_ends_the_search(cupy, monkeypatch):
     """The host asks whether the ranks have ended, and is interrupted while one never launches."""
-    from rapids_trav.engines.multigpu.one_launch import group
+    from rapids_trav.engines.multigpu.one_launch import launch
 
     made = ranked(cupy, GRAPHS["undirected"], 2, deadline=1e6)
-    start = group._Launch.start
+    start = launch.Launch.start
 
     def interrupted(self):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(group._Launch, "start", lambda self: self._rank.rows.rank == 1 or start(self))
-    monkeypatch.setattr(group._Rank, "wait", interrupted)
+    monkeypatch.setattr(launch.Launch, "start", lambda self: self._rank.rows.rank == 1 or start(self))
+    monkeypatch.setattr(launch.RankMemory, "wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
         made.search([0])
     monkeypatch.undo()
@@ -215,21 +216,21 @@ def test_a_caller_who_is_interrupted_ends_the_search(cupy, monkeypatch):
 def test_closing_ends_the_search_of_another_thread(cupy, monkeypatch):
     """The search waits for a rank that never launches, until `stop` is called."""
     from rapids_trav.engines.multigpu.errors import RankError
-    from rapids_trav.engines.multigpu.one_launch import group
+    from rapids_trav.engines.multigpu.one_launch import launch
 
     made = ranked(cupy, GRAPHS["undirected"], 2, deadline=1e6)
-    start, launched = group._Launch.start, threading.Event()
+    start, launched = launch.Launch.start, threading.Event()
 
     def start_one(self):
         if self._rank.rows.rank == 0:
             start(self)
             launched.set()
 
-    monkeypatch.setattr(group._Launch, "start", start_one)
-    wait, tell, stopped = group._Rank.wait, group._Rank.tell_to_stop, threading.Event()
+    monkeypatch.setattr(launch.Launch, "start", start_one)
+    wait, tell, stopped = launch.RankMemory.wait, launch.RankMemory.tell_to_stop, threading.Event()
     # The emulation runs the kernel when somebody waits for it, and then until it ends.
-    monkeypatch.setattr(group._Rank, "wait", lambda self: stopped.wait(60) and wait(self))
-    monkeypatch.setattr(group._Rank, "tell_to_stop", lambda self: (tell(self), stopped.set()))
+    monkeypatch.setattr(launch.RankMemory, "wait", lambda self: stopped.wait(60) and wait(self))
+    monkeypatch.setattr(launch.RankMemory, "tell_to_stop", lambda self: (tell(self), stopped.set()))
     with ThreadPoolExecutor(1) as pool:
         search = pool.submit(made.search, [0])
         assert launched.wait(60)
@@ -243,10 +244,10 @@ def test_closing_ends_the_search_of_another_thread(cupy, monkeypatch):
 
 def test_a_rank_that_fails_before_its_launch_leaves_no_other_waiting(cupy, monkeypatch):
     """All memory is taken before the first launch, so the next search is answered."""
-    from rapids_trav.engines.multigpu.one_launch import group
+    from rapids_trav.engines.multigpu.one_launch import launch
 
     made = ranked(cupy, GRAPHS["grid"], 2)
-    taken = group.bitmap_of
+    taken = launch.bitmap_of
     calls = []
 
     def fails(*arguments):
@@ -255,7 +256,7 @@ def test_a_rank_that_fails_before_its_launch_leaves_no_other_waiting(cupy, monke
             raise MemoryError("no room")
         return taken(*arguments)
 
-    monkeypatch.setattr(group, "bitmap_of", fails)
+    monkeypatch.setattr(launch, "bitmap_of", fails)
     with pytest.raises(MemoryError, match="no room"):
         made.search([0])
     check(made, [0])
@@ -263,20 +264,20 @@ def test_a_rank_that_fails_before_its_launch_leaves_no_other_waiting(cupy, monke
 
 def test_searches_of_threads_enter_devices_in_one_order(cupy, monkeypatch):
     """Two groups name the same devices in opposite orders, and no search begins while another one runs."""
-    from rapids_trav.engines.multigpu.one_launch import group
+    from rapids_trav.engines.multigpu.one_launch import launch
 
     last = cupy.cuda.runtime.getDeviceCount() - 1
     graphs = [GRAPHS["undirected"], GRAPHS["grid"]]
     made = [ranked(cupy, graphs[0], 2, devices=[0, last]), ranked(cupy, graphs[1], 2, devices=[last, 0])]
     entered = []
-    start = group._Launch.start
+    start = launch.Launch.start
 
     def noted(self):
         entered.append(self._rank.rows.dealing)
         time.sleep(1e-4)  # lets the other thread go first, if it may
         start(self)
 
-    monkeypatch.setattr(group._Launch, "start", noted)
+    monkeypatch.setattr(launch.Launch, "start", noted)
     with ThreadPoolExecutor(2) as pool:
         found = [pool.submit(one.search, [root]) for root in range(20) for one in made]
     for root in range(20):

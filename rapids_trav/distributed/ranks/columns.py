@@ -15,7 +15,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from rapids_trav.distributed.ranks.rank import Rank, exchange_objects, to_bytes, to_words
+from rapids_trav.distributed.ranks.rank import Rank, exchange_objects
+from rapids_trav.engines.multigpu.objects import to_bytes, to_words
 from rapids_trav.frames.columns import Array, Dtype, move
 from rapids_trav.ids.maps import Column, Library
 

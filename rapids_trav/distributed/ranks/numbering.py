@@ -9,6 +9,8 @@ A vertex has two numbers.
   by rank k % P, at offset k // P.  Vertices of equal degree are ordered by place (`ids.degree_order` has the
   order on one machine).
 
+On GPUs these are also the ids of a search in one launch (`engines.multigpu.one_launch.dealing`).
+
 The grid pads its blocks to full size, so `grid.n_vertices - n` of its ids belong to no vertex: the last ids
 of each block, which no edge leads to.
 
@@ -32,6 +34,7 @@ from rapids_trav.distributed.ranks.rank import Rank, from_holders
 from rapids_trav.engines.multigpu.distinct import distinct
 from rapids_trav.engines.multigpu.grid import WORD, Grid, choose_grid
 from rapids_trav.engines.multigpu.lookup import offsets_in_ranges
+from rapids_trav.engines.multigpu.one_launch.dealing import ALIGNED
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import move
 from rapids_trav.ids.maps import vertex_dtype
@@ -235,7 +238,7 @@ def build_numbering(
         If the grid does not have one place for each rank, or is too small for the vertices.
     """
     xp, size = rank.xp, rank.size
-    grid = grid_of(size, n, shape)
+    grid = grid_of(size, n, shape, WORD if xp is np else ALIGNED)
     k = _degree_ranks(rank, degree)
     owner, offset = k % size, k // size
     internal = owner * grid.block + offset
@@ -251,15 +254,18 @@ def build_numbering(
     return Numbering(rank, n, grid, np.asarray(firsts), owned, internal.astype(grid.vertex_dtype))
 
 
-def grid_of(size: int, n: int, shape: tuple[int, int] | None = None) -> Grid:
-    """Return a grid for `n` vertices that are dealt out to the ranks; its vertices fill all blocks."""
+def grid_of(size: int, n: int, shape: tuple[int, int] | None = None, aligned: int = WORD) -> Grid:
+    """Return a grid for `n` vertices that are dealt out to the ranks; its vertices fill all blocks.
+
+    Blocks are multiples of `aligned` vertices.
+    """
     rows, columns = choose_grid(size) if shape is None else shape
     if rows * columns != size:
         raise TravError(
             f"grid=({rows}, {columns}) has {rows * columns} places, but there are {size} workers: give two "
             f"numbers whose product is {size}."
         )
-    block = max(1, -(-n // (size * WORD))) * WORD
+    block = max(1, -(-n // (size * aligned))) * aligned
     return Grid(rows, columns, size * block)
 
 

@@ -1,12 +1,7 @@
-"""A rank with its communicator, local work and frame library, and the exchange of small Python objects.
-
-Arrays are sent as they are.  Anything else is pickled and sent as 32-bit words, preceded by its length in
-bytes, since every communicator takes 32-bit words.
-"""
+"""A rank with its communicator, local work and frame library, and the exchange of small Python objects."""
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import ModuleType
@@ -14,13 +9,12 @@ from typing import TypeVar
 
 import numpy as np
 
+from rapids_trav.engines.multigpu import objects
 from rapids_trav.engines.multigpu.communicator import Communicator
 from rapids_trav.engines.multigpu.local_work import LocalWork
-from rapids_trav.frames.columns import Array, move
 from rapids_trav.frames.libraries import CudfFrames, PandasFrames
 
 Item = TypeVar("Item")
-LENGTH_WORDS = 2  # words before the data, which hold its length in bytes
 
 
 @dataclass(frozen=True)
@@ -69,16 +63,12 @@ class Rank:
 
 def all_gather_objects(rank: Rank, value: Item) -> list[Item]:
     """Return the small object of each rank, in their order."""
-    words = to_words(pickle.dumps(value), rank.xp)
-    received = rank.communicator.all_gather(rank.everyone, words)
-    return [pickle.loads(to_bytes(words)) for words in received]
+    return objects.gather_objects(rank.communicator, value, rank.xp)
 
 
 def exchange_objects(rank: Rank, values: Sequence[Item]) -> list[Item]:
     """Send the k-th small object to rank k; return what each rank sent to this one."""
-    words = [to_words(pickle.dumps(value), rank.xp) for value in values]
-    received = rank.communicator.exchange(rank.everyone, words)
-    return [pickle.loads(to_bytes(words)) for words in received]
+    return objects.exchange_objects(rank.communicator, values, rank.xp)
 
 
 def raise_together(rank: Rank, error: Exception | None) -> None:
@@ -96,18 +86,3 @@ def from_holders(rank: Rank, mine: np.ndarray, values: np.ndarray) -> np.ndarray
     told = np.zeros(len(mine), np.int64)
     told[mine] = values
     return np.array(rank.communicator.sum(told.tolist()), np.int64)
-
-
-def to_words(data: bytes | memoryview, xp: ModuleType) -> Array:
-    """Return bytes as an array of 32-bit words, preceded by their number."""
-    words = np.zeros(LENGTH_WORDS + -(-len(data) // 4), np.uint32)
-    words[:LENGTH_WORDS].view(np.uint64)[0] = len(data)
-    words[LENGTH_WORDS:].view(np.uint8)[: len(data)] = np.frombuffer(data, np.uint8)
-    return move(words, xp)
-
-
-def to_bytes(words: Array) -> memoryview:
-    """Return the bytes that `to_words` was given, without a copy on the CPU."""
-    host = np.ascontiguousarray(move(words, np))
-    length = int(host[:LENGTH_WORDS].view(np.uint64)[0])
-    return memoryview(host[LENGTH_WORDS:].view(np.uint8)[:length])

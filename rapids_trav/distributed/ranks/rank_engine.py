@@ -1,8 +1,12 @@
-"""Engine of a rank: searches on the grid, behind the interface that the algorithms call."""
+"""Engine of a rank: searches over all ranks, behind the interface that the algorithms call.
+
+Ranks whose GPUs reach each other's memory search in one launch on each GPU (`engines.multigpu.one_launch`),
+unless the caller asks for the variant "2d" or for settings of it; all others search on the grid.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -10,7 +14,9 @@ import numpy as np
 
 from rapids_trav.csr.array import Array
 from rapids_trav.distributed.ranks.numbering import Numbering
+from rapids_trav.distributed.ranks.rank import all_gather_objects
 from rapids_trav.engines.multigpu.communicator import aborting
+from rapids_trav.engines.multigpu.one_launch.trace import levels_together
 from rapids_trav.engines.multigpu.predecessors import smallest
 from rapids_trav.engines.multigpu.records import LevelRow, SearchOptions
 from rapids_trav.engines.multigpu.search2d import search
@@ -20,6 +26,7 @@ from rapids_trav.frames.columns import move
 
 if TYPE_CHECKING:
     from rapids_trav.distributed.ranks.rank_storage import RankView
+    from rapids_trav.engines.multigpu.one_launch.member import Member
 
 WAYS = {"push": 1, "pull": 2, "mixed": 3}  # as bits, which are combined over all ranks
 
@@ -63,6 +70,10 @@ class RankEngine:
 
     def bfs(self, view: RankView, sources: Array, options: BfsOptions) -> Search:
         """Search from all sources at once; distance and predecessor have the shape (owned,)."""
+        if options.variant == "auto" and not options.of_ranks and view.launched is not None:
+            member = view.launched.member(view.direction)
+            if member is not None:
+                return self._launch(member, sources, options)
         numbering = self.numbering
         asked = SearchOptions(
             direction=view.direction,
@@ -97,6 +108,19 @@ class RankEngine:
                 whole = numbering.in_block(levels)
                 rows.append(smallest(communicator, view.part, ways, whole, place)[: numbering.n_owned])
             return xp.stack(rows).reshape(distance.shape)
+
+    def _launch(self, member: Member, sources: Array, options: BfsOptions) -> Search:
+        """Search in one launch on each GPU; every rank calls it."""
+        rank, own = self.numbering.rank, slice(self.numbering.n_owned)
+        if options.targets is not None:
+            options = replace(options, targets=move(options.targets, np))
+        with aborting(rank.communicator, "searching"):
+            found, levels = member.search(rank.communicator, np.unique(move(sources, np)), options)
+        trace = []
+        if options.trace:
+            trace = levels_together(all_gather_objects(rank, levels), member.rank.rows.dealing)
+        predecessor = None if found.predecessor is None else found.predecessor[own]
+        return Search(found.distance[own], predecessor, trace, device_seconds=found.device_seconds)
 
     def _added_up(self, rows: list[LevelRow]) -> list[LevelTrace]:
         """Return the levels with counts added up over all ranks, and the time of the slowest rank."""

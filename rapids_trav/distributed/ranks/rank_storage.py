@@ -1,4 +1,4 @@
-"""Storage of a rank's edges in the grid, and of the edges of the most recent filter."""
+"""Storage of a rank's edges: in the grid, those of the most recent filter, and as rows for one launch."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from rapids_trav.csr.array import Array
+from rapids_trav.distributed.ranks.launched_rows import LaunchedRows
 from rapids_trav.distributed.ranks.numbering import Numbering
 from rapids_trav.distributed.ranks.part_counts import degrees
 from rapids_trav.distributed.ranks.rank_rows import RankRows
@@ -25,6 +26,7 @@ class RankView:
     part: Part
     direction: str
     numbering: Numbering
+    launched: LaunchedRows | None = None  # of all edges; None for those of a filter
     limited = False
 
     @property
@@ -68,10 +70,12 @@ class RankStorage:
         self._rows = rows
         self._round_edges = round_edges
         self._recent: tuple[Hashable, Part] | None = None
+        self._launched = LaunchedRows(numbering, part, round_edges)
 
     def view(self, direction: str = "out", where: Hashable | None = None) -> RankView:
         """Return the edges in a direction; if `where` is given, every rank calls it."""
-        return RankView(self._part(where), direction, self._numbering)
+        launched = self._launched if where is None else None
+        return RankView(self._part(where), direction, self._numbering, launched)
 
     def room(self, n_bytes: int, what: str, beside: Beside = 0) -> AbstractContextManager[None]:
         return nullcontext()
@@ -99,7 +103,7 @@ class RankStorage:
         held = self._held("", self.part)
         if self._recent is not None:
             held += self._held(f", where {self._recent[0]!r}", self._recent[1])
-        return held
+        return held + self._launched.memory()
 
     def _held(self, note: str, part: Part) -> list[tuple[str, int]]:
         forward = "CSR" if part.directed else "CSR, symmetrised"

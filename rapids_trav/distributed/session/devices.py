@@ -6,7 +6,6 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from distributed.protocol.pickle import dumps, loads
 
 from rapids_trav.errors import TravError
 
@@ -53,10 +52,18 @@ def connect_devices(control: TcpCommunicator, wanted: str | None) -> tuple[Devic
 
 
 def _connect_gpus(control: TcpCommunicator) -> Communicator:
+    """Return NCCL's connection, or one through the host if ranks share a GPU, which NCCL refuses."""
+    from rapids_trav.engines.multigpu.objects import gather_objects
+    from rapids_trav.engines.multigpu.one_launch.handles import gpu
+
+    gpus = gather_objects(control, gpu(), np)
+    if len(set(gpus)) < len(gpus):
+        from rapids_trav.engines.multigpu.staged import StagedCommunicator
+
+        return StagedCommunicator(control)
     from cupy.cuda import nccl
 
     from rapids_trav.distributed.session.guarded_nccl import GuardedNccl
 
-    mine = dumps(nccl.get_unique_id()) if control.rank == 0 else b""
-    first = control.all_gather(range(control.size), np.frombuffer(mine, np.uint8))[0]
-    return GuardedNccl(loads(np.asarray(first).tobytes()), control)
+    first = gather_objects(control, nccl.get_unique_id() if control.rank == 0 else None, np)[0]
+    return GuardedNccl(first, control)

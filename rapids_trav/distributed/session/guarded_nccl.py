@@ -26,6 +26,7 @@ class GuardedNccl(BaseCommunicator):
     def __init__(self, unique_id: object, control: TcpCommunicator) -> None:
         self.rank = control.rank
         self.size = control.size
+        self.deadline = control.deadline
         self._control = control
         self._nccl = NcclCommunicator(
             unique_id, self.rank, self.size, deadline=control.deadline, watch=self._reason_to_stop
@@ -50,8 +51,11 @@ class GuardedNccl(BaseCommunicator):
     ) -> Met:
         return self._guarded(self._nccl.meet, values, partners, number, note, room)
 
-    def abort(self, reason: str) -> None:
-        self._control.abort(reason)
+    def check(self) -> None:
+        self._guarded(self._nccl.check)
+
+    def abort(self, reason: str, rank: int | None = None) -> None:
+        self._control.abort(reason, rank)
         self._nccl.abort(reason)
 
     def release(self) -> None:

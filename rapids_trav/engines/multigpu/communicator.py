@@ -85,6 +85,10 @@ class Communicator(Protocol):
         """Number of ranks."""
 
     @property
+    def deadline(self) -> float:
+        """Seconds that a rank waits for others in one call."""
+
+    @property
     def traffic(self) -> Traffic:
         """Traffic that this rank has sent so far."""
 
@@ -123,10 +127,16 @@ class Communicator(Protocol):
             The same on all ranks.
         """
 
-    def abort(self, reason: str) -> None:
+    def check(self) -> None:
+        """Raise a `RankError` if a rank has failed, been lost or called `abort`; return at once otherwise.
+
+        For waits elsewhere, such as for a kernel.
+        """
+
+    def abort(self, reason: str, rank: int | None = None) -> None:
         """Make the pending and all later calls of every rank raise a `RankError`; the first reason is kept.
 
-        May be called from any thread, and returns at once.
+        `rank` is the one at fault, by default this one.  May be called from any thread, and returns at once.
         """
 
 

@@ -117,6 +117,7 @@ class LoopbackCommunicator(BaseCommunicator):
     def __init__(self, world: LoopbackWorld, rank: int) -> None:
         self.rank = rank
         self.size = world.size
+        self.deadline = world.deadline
         self.traffic = Traffic()
         self._world = world
 
@@ -148,12 +149,15 @@ class LoopbackCommunicator(BaseCommunicator):
             [sum(column) for column in columns], [numbers[k] for k in partners], [notes[k] for k in partners]
         )
 
-    def abort(self, reason: str) -> None:
-        self._world.fail(reason, self.rank)
-
-    def _meet(self, group: tuple[int, ...], place: int, item: Any) -> list[Any]:
+    def check(self) -> None:
         if self._world.failure is not None:
             raise self._world.error()
+
+    def abort(self, reason: str, rank: int | None = None) -> None:
+        self._world.fail(reason, self.rank if rank is None else rank)
+
+    def _meet(self, group: tuple[int, ...], place: int, item: Any) -> list[Any]:
+        self.check()
         return self._world.meeting(group).swap(place, item)
 
 

@@ -80,7 +80,7 @@ class NcclCommunicator(BaseCommunicator):
         self.rank = rank
         self.size = size
         self.traffic = Traffic()
-        self._deadline = deadline
+        self.deadline = deadline
         self._watch = watch
         self._failure: str | None = None
         self._aborting: threading.Thread | None = None
@@ -155,7 +155,12 @@ class NcclCommunicator(BaseCommunicator):
         found = numbers.tolist()
         return found[:n], found[n + 1 :]
 
-    def abort(self, reason: str) -> None:
+    def check(self) -> None:
+        if self._watch is not None and (reason := self._watch()) is not None:
+            self.abort(reason)
+        self._check()
+
+    def abort(self, reason: str, rank: int | None = None) -> None:
         with self._lock:
             if self._failure is None and not self._closed.is_set():
                 self._failure = reason
@@ -240,8 +245,8 @@ class NcclCommunicator(BaseCommunicator):
             reason = self._watch() if self._watch else None
             if reason is not None:
                 self.abort(reason)
-            elif time.monotonic() - since > self._deadline:
-                self.abort(f"rank {self.rank} waited {self._deadline:g} s for the others without an answer")
+            elif time.monotonic() - since > self.deadline:
+                self.abort(f"rank {self.rank} waited {self.deadline:g} s for the others without an answer")
 
 
 def header(array: Array) -> int:

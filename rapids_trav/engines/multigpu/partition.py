@@ -120,20 +120,33 @@ def build(
             f"{communicator.size}: choose a grid of that many ranks."
         )
     with aborting(communicator, "distributing edges"):
-        pieces, rounds, most_waiting = _exchange(communicator, grid, chunks, work, directed, round_edges)
+        pieces, rounds, most_waiting = send_edges(
+            communicator, grid, chunks, work, directed=directed, round_edges=round_edges
+        )
         edges = work.compress(pieces, grid.local_columns)
     return Part(grid, communicator.rank, work, directed, edges, rounds, most_waiting)
 
 
-def _exchange(
+def send_edges(
     communicator: Communicator,
     grid: Grid,
     chunks: Iterable[tuple[Array, Array]],
     work: LocalWork,
+    *,
     directed: bool,
     round_edges: int,
 ) -> tuple[list[Array], int, int]:
-    """Return this rank's edges as pieces of keys, the number of rounds, and the most edges in transit."""
+    """Send edges to their ranks; every rank calls it.
+
+    Returns
+    -------
+    list of int64 arrays
+        This rank's edges as keys: the local id of the source in the upper half, of the destination below.
+    int
+        Number of rounds.
+    int
+        Most edges that waited to be sent, or were received, in one round.
+    """
     everyone = tuple(range(grid.size))
     share = max(1, round_edges // grid.size)
     blocks = _blocks(chunks, max(1, round_edges // (1 if directed else 2)))

@@ -142,8 +142,13 @@ class TcpCommunicator(BaseCommunicator):
                     return self._at_odds(k, ("",))
         return None
 
-    def abort(self, reason: str) -> None:
-        self.fail(reason, self.rank)
+    def check(self) -> None:
+        if (end := self.early_end()) is not None:
+            self.fail(*end)
+            raise self.error()
+
+    def abort(self, reason: str, rank: int | None = None) -> None:
+        self.fail(reason, self.rank if rank is None else rank)
 
     def fail(self, reason: str, rank: int | None, *, tell: bool = True) -> None:
         """Make all calls fail with this reason and rank at fault; the first reason is kept.

@@ -77,15 +77,19 @@ def test_nccl_carries_the_calls(guarded):
     assert run_ranks(3, rank) == [([3, 3], [[0, 0], [1, 1], [2, 2]])] * 3
 
 
-def error_of(communicator, errors):
+def error_of(communicator, errors, wait="in NCCL"):
     try:
+        while wait == "for a kernel":
+            communicator.check()
+            time.sleep(0.01)
         communicator.sum([1])
     except RankError as error:
         errors[communicator.rank] = error
 
 
+@pytest.mark.parametrize("wait", ["in NCCL", "for a kernel"])
 @pytest.mark.parametrize("how", ["lost", "aborted", "ended with an error"])
-def test_a_rank_that_waits_in_nccl_hears_of_the_others(guarded, how):
+def test_a_rank_that_waits_hears_of_the_others(guarded, how, wait):
     said = {
         "lost": "rank 2, .*was lost",
         "aborted": "Enough",
@@ -95,7 +99,7 @@ def test_a_rank_that_waits_in_nccl_hears_of_the_others(guarded, how):
         errors = {}
 
         def work(control):
-            error_of(guarded(control), errors)
+            error_of(guarded(control), errors, wait)
 
         threads = [threading.Thread(target=work, args=(control,), daemon=True) for control in controls[:2]]
         for thread in threads:

@@ -50,13 +50,13 @@ void run_block(Launch& launch, unsigned number) {
 
 // A system thread for each block, as static shared memory is thread-local.  The blocks of all launches take
 // turns, so that a seed always gives the same order.
-void run_together(std::vector<Launch>& launches) {
+void run_together(std::vector<Launch>& launches, bool elsewhere) {
     unsigned n = 0;
     for (Launch& launch : launches) {
         launch.first_turn = n;
         n += launch.n_blocks();
     }
-    Turns turns(n, launches[0].seed);
+    Turns turns(n, launches[0].seed, elsewhere);
     std::vector<std::thread> threads;
     for (Launch& launch : launches) {
         launch.turns = &turns;
@@ -123,7 +123,7 @@ const char* emulated_error() {
     return emulated::last_error.c_str();
 }
 
-int emulated_launch(const emulated::Call* calls, unsigned n_calls, int cooperative) {
+int emulated_launch(const emulated::Call* calls, unsigned n_calls, int cooperative, int elsewhere) {
     using namespace emulated;
     std::vector<Launch> launches;
     for (const Call* call = calls; call < calls + n_calls; ++call) {
@@ -135,7 +135,7 @@ int emulated_launch(const emulated::Call* calls, unsigned n_calls, int cooperati
             {call->kernel, call->grid, call->block, call->shared_bytes, call->arguments, call->seed});
     }
     if (cooperative) {
-        run_together(launches);
+        run_together(launches, elsewhere);
     } else {
         for (Launch& launch : launches) run_in_turn(launch);
     }

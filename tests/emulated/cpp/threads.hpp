@@ -60,7 +60,7 @@ struct Call {
 
 extern "C" {
 // Runs kernels, cooperative ones at the same time; returns 0, or 1 if one failed for the reason in
-// emulated_error().
-int emulated_launch(const emulated::Call* calls, unsigned n_calls, int cooperative);
+// emulated_error().  With `elsewhere` the kernels may wait for those of other processes.
+int emulated_launch(const emulated::Call* calls, unsigned n_calls, int cooperative, int elsewhere);
 const char* emulated_error();
 }

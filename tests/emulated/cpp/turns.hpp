@@ -10,7 +10,8 @@ namespace emulated {
 
 class Turns {
   public:
-    Turns(unsigned n, unsigned seed);
+    // `elsewhere` says that blocks may also wait for those of other processes.
+    Turns(unsigned n, unsigned seed, bool elsewhere);
 
     // Waits for the first turn of a block.
     void begin(unsigned block);
@@ -27,6 +28,7 @@ class Turns {
     std::vector<unsigned> left_;
     std::vector<bool> waits_;
     std::mt19937 random_;
+    const bool elsewhere_;
     unsigned running_ = 0;
     unsigned n_in_vain_ = 0;  // turns since a block has found something new
 };

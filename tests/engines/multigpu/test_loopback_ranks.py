@@ -172,6 +172,24 @@ def test_aborting_from_another_thread():
         run_ranks(3, rank, deadline=30)
 
 
+def test_a_wait_elsewhere_hears_of_a_failure_and_of_the_rank_at_fault():
+    """A rank that waits for a kernel, say, asks now and then; rank 0 tells of another one."""
+
+    def rank(communicator):
+        communicator.check()
+        communicator.sum([1])
+        if communicator.rank == 0:
+            communicator.abort("rank 1 did not answer", 1)
+        end = time.monotonic() + 30
+        while time.monotonic() < end:
+            communicator.check()
+            time.sleep(0.01)
+
+    with pytest.raises(RankError, match="Rank 1 did not answer; the graph is lost") as caught:
+        run_ranks(3, rank, deadline=30)
+    assert caught.value.rank == 1
+
+
 def test_calls_after_a_failure_fail_at_once():
     outcomes = {}
 

@@ -54,13 +54,13 @@ def test_edges_are_balanced_on_skewed_degrees():
 
 
 def test_verdicts_name_the_gpu_that_was_missing():
-    devices = range(10, 20)
-    assert verdict_of(0, 60.0, devices) is None
-    late = verdict_of(1 + 3 * MOST_RANKS + 7, 0.5, devices)
+    names = [f"GPU {10 + rank} (rank {rank})" for rank in range(10)]
+    assert verdict_of(0, 60.0, names) is None
+    late = verdict_of(1 + 3 * MOST_RANKS + 7, 0.5, names)
     assert str(late).startswith("GPU 17 (rank 7) did not answer GPU 13 (rank 3) within 0.5 s")
     assert late.rank == 7
     assert pickle.loads(pickle.dumps(late)).rank == 7
-    stopped = verdict_of(STOPPED, 0.5, devices)
+    stopped = verdict_of(STOPPED, 0.5, names)
     assert str(stopped).startswith("The search was stopped")
     assert stopped.rank is None
 

@@ -25,6 +25,7 @@ SHARED = [
     "test_a_rank_that_is_held_up_is_not_named",
     "test_a_rank_that_returns_early_is_missed_too",
     "test_aborting_from_another_thread",
+    "test_a_wait_elsewhere_hears_of_a_failure_and_of_the_rank_at_fault",
     "test_calls_after_a_failure_fail_at_once",
 ]
 

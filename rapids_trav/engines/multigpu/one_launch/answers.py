@@ -11,10 +11,9 @@ import numpy as np
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.runtime.loader import load
 from rapids_trav.engines.cuda.runtime.memory import together
-from rapids_trav.engines.interface import LevelTrace, Search
+from rapids_trav.engines.interface import Search
 from rapids_trav.engines.multigpu.one_launch.dealing import Dealing
 from rapids_trav.engines.multigpu.one_launch.peers import copied_to
-from rapids_trav.engines.multigpu.one_launch.trace import RankLevel
 from rapids_trav.ids.maps import vertex_dtype
 
 
@@ -65,29 +64,6 @@ def by_id(values: Array, dealing: Dealing) -> Array:
     padded = cupy.full(dealing.n_ids, -1, values.dtype)
     padded[: dealing.n_vertices] = values
     return cupy.ascontiguousarray(padded.reshape(dealing.each, dealing.n_ranks).T).reshape(-1)
-
-
-def levels_together(levels: Sequence[Sequence[RankLevel]], dealing: Dealing) -> list[LevelTrace]:
-    """Return the levels of a search with the ranks' counts added up and the time of the slowest rank."""
-    vertex, bitmap = dealing.vertex_dtype.itemsize, dealing.n_ids // 8
-    found = []
-    for number, ranks in enumerate(zip(*levels, strict=True), start=1):
-        first = ranks[0]
-        edges = sum(rank.edges for rank in ranks)
-        moved = edges * (vertex + 4) + dealing.n_ranks * _exchanged(first, vertex, bitmap)
-        moved += 2 * vertex * edges if first.exchange == "offers" else 0  # at most one for each edge
-        milliseconds = max(rank.milliseconds for rank in ranks)
-        found.append(
-            LevelTrace(
-                number, first.direction, first.frontier, edges, moved, milliseconds, exchange=first.exchange
-            )
-        )
-    return found
-
-
-def _exchanged(level: RankLevel, vertex: int, bitmap: int) -> int:
-    """Return the bytes that a rank takes from all, itself included, before a step."""
-    return {"lists": vertex * level.frontier, "copies": bitmap}.get(level.exchange, 0)
 
 
 def _here(array: Array) -> Array:

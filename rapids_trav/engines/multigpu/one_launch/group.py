@@ -1,4 +1,4 @@
-"""Ranks of one process, each with a launch of its own: their memory, their searches and their failures.
+"""Ranks of one process, each with a launch of its own: their searches and their failures.
 
 One thread launches all ranks.  Nothing is allocated or loaded between the first launch and the last, since
 that may wait for a kernel that waits for the others.
@@ -6,202 +6,21 @@ that may wait for a kernel that waits for the others.
 
 from __future__ import annotations
 
-import ctypes
 import threading
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-import cupy
 import numpy as np
 
-from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.cuda.bfs import fused
-from rapids_trav.engines.cuda.bfs.fused_arguments import NARROW_ITEM
-from rapids_trav.engines.cuda.bfs.fused_view import bitmap_of, rows_of
-from rapids_trav.engines.cuda.runtime.loader import Defines, defines_of, load, multiprocessors
-from rapids_trav.engines.cuda.runtime.memory import aligned, together
-from rapids_trav.engines.interface import MOST_LEVELS, BfsOptions, Search
+from rapids_trav.engines.cuda.runtime.loader import multiprocessors
+from rapids_trav.engines.interface import BfsOptions, Search
 from rapids_trav.engines.multigpu.communicator import DEADLINE
-from rapids_trav.engines.multigpu.one_launch.layout import (
-    CLOCK_WORD,
-    HEAD_BYTES,
-    MEETING_BYTES,
-    RANKED_ARGUMENTS,
-    STOP_WORD,
-    shared_layout,
-)
-from rapids_trav.engines.multigpu.one_launch.peers import reachable, turn
+from rapids_trav.engines.multigpu.one_launch.launch import NAP, Common, Launch, RankMemory
+from rapids_trav.engines.multigpu.one_launch.peers import turn
 from rapids_trav.engines.multigpu.one_launch.rows import RankRows
-from rapids_trav.engines.multigpu.one_launch.trace import RankLevel, levels_of, worked_seconds
-from rapids_trav.engines.multigpu.one_launch.verdict import STOPPED, verdict_of
+from rapids_trav.engines.multigpu.one_launch.trace import RankLevel
+from rapids_trav.engines.multigpu.one_launch.verdict import verdict_of
 from rapids_trav.errors import TravError
-from rapids_trav.memory.model.search import TRACE_COLUMNS, trace_levels
-
-_AWAKE, _NAP = 1e-3, 5e-5  # seconds for which the host asks without pause, and between questions after that
-BLOCK_SIZE = 512  # larger blocks leave a thread too few registers for what ranks add
-TUNED = {**fused.TUNED, "BLOCK_SIZE": BLOCK_SIZE, "PAGED": 0, "HUB_CACHE": 0, "RANKED": 1}
-
-SPECIALISATIONS: tuple[tuple[str, Defines], ...] = tuple(
-    (fused.FILE, defines_of(fused.FILE, vertex, edge, PREDECESSORS=parents, TRACE=trace, LEAN=lean, **TUNED))
-    for vertex, edge in ((32, 32), (32, 64), (64, 64))
-    for parents in (0, 1)
-    for trace in (0, 1)
-    for lean in (0, 1)
-)
-
-
-class _Rank:
-    """One rank's rows, and the memory that lasts from search to search."""
-
-    def __init__(self, rows: RankRows, edge: np.dtype, device: int, blocks: int) -> None:
-        self.device, self.blocks = device, blocks
-        self.layout = shared_layout(rows.dealing, rows.lean)
-        with cupy.cuda.Device(device):
-            self.rows = rows = rows.widened(edge)
-            self.stream = cupy.cuda.Stream(non_blocking=True)
-            self._beside = cupy.cuda.Stream(non_blocking=True)
-            self.shared = reachable(self.layout.n_bytes)
-            self.shared[:] = 0
-            self.control = cupy.zeros(fused.CONTROL_BYTES, np.uint8)
-            self.meeting = cupy.zeros(MEETING_BYTES, np.uint8)
-            self.n_linked = max(1, int((cupy.flatnonzero(rows.linked)[-1:] + 1).sum()))
-            self.total_linked = int(rows.linked.sum())
-            self.square_degrees = rows.square_degrees
-        self.addresses: Array | None = None  # of all ranks' shared memory, on this device
-
-    def meet(self, addresses: Sequence[int]) -> None:
-        with cupy.cuda.Device(self.device):
-            self.addresses = cupy.asarray(np.array(addresses, np.uint64))
-            cupy.cuda.runtime.deviceSynchronize()
-
-    def tell_to_stop(self) -> None:
-        """Write the word that ends a search, beside the kernel that reads it."""
-        runtime, word = cupy.cuda.runtime, np.array([STOPPED], np.uint32)
-        with cupy.cuda.Device(self.device):
-            runtime.memcpyAsync(
-                self.shared.data.ptr,
-                word.ctypes.data,
-                word.nbytes,
-                runtime.memcpyHostToDevice,
-                self._beside.ptr,
-            )
-            self._beside.synchronize()
-
-    def wait(self) -> None:
-        """Wait for the last search; the host stays open to interrupts."""
-        begin = time.monotonic()
-        while not self.stream.done:
-            time.sleep(0 if time.monotonic() - begin < _AWAKE else _NAP)
-
-    def forget(self) -> None:
-        """Clear what a search that was given up left in memory, once the searches of all ranks have ended."""
-        with cupy.cuda.Device(self.device), self.stream:
-            for memory in (self.shared, self.control, self.meeting):
-                memory[:] = 0
-            self.stream.synchronize()
-
-    def head(self) -> np.ndarray:
-        """Return what the last search left in the first bytes of the kernel's `Meeting`; waits for it."""
-        with cupy.cuda.Device(self.device), self.stream:
-            return self.meeting[:HEAD_BYTES].get()
-
-
-class _Launch:
-    """One rank's part of a search: memory is taken first, then the kernel launched."""
-
-    def __init__(self, group: LaunchGroup, rank: _Rank, sources: np.ndarray, options: BfsOptions) -> None:
-        self._rank = rank
-        rows, dealing = rank.rows, rank.rows.dealing
-        vertex, edge = dealing.vertex_dtype, group.edge
-        with cupy.cuda.Device(rank.device), rank.stream:
-            n_predecessors = dealing.each if options.predecessors else 0
-            distance, led, n_unreached = together(
-                (dealing.each, np.int32), (n_predecessors, vertex), (1, np.uint64)
-            )
-            self.found = Search(distance, led if options.predecessors else None, n_unreached=n_unreached)
-            own_targets = None
-            if options.targets is not None:
-                mine = options.targets[dealing.owner(options.targets) == rows.rank]
-                own_targets = cupy.asarray((mine - dealing.first(rows.rank)).astype(vertex))
-            marked, _ = bitmap_of(own_targets, dealing.each)
-            n_trace = trace_levels(dealing.n_vertices) if options.trace else 0
-            self.trace = cupy.empty((n_trace, TRACE_COLUMNS), np.int64) if n_trace else None
-            capacity, begins, n_bytes = group.queues(rank, len(sources))
-            self._memory = cupy.empty(n_bytes, np.uint8)
-            near, visited, offered, narrow, hubs = (self._memory.data.ptr + first for first in begins)
-            shared = rank.shared.data.ptr
-            self.kernels = load(
-                fused.FILE,
-                8 * vertex.itemsize,
-                8 * edge.itemsize,
-                True,
-                PREDECESSORS=int(options.predecessors),
-                TRACE=int(options.trace),
-                LEAN=int(rows.lean),
-                **TUNED,
-            )
-            self.arguments = RANKED_ARGUMENTS[vertex.itemsize](
-                **rows_of("out", rows.out),
-                **rows_of("in", rows.into),
-                first_neighbors=rows.into.first_neighbors,
-                word_rows=rows.into.word_rows,
-                sources=cupy.asarray(sources.astype(vertex)),
-                targets=marked,
-                n_targets=0 if options.targets is None else len(options.targets),
-                queue_capacity=capacity,
-                least_pull=group.least_pull,
-                distance=distance,
-                predecessor=self.found.predecessor,
-                n_unreached=n_unreached,
-                near=near,
-                visited=visited,
-                bitmap_a=shared + rank.layout.bitmap_a,
-                bitmap_b=shared + rank.layout.bitmap_b,
-                narrow_a=narrow,
-                narrow_b=narrow,
-                hubs_a=hubs,
-                hubs_b=hubs,
-                control=rank.control,
-                trace_rows=self.trace,
-                n_vertices=dealing.each,
-                n_linked=rank.n_linked,
-                n_sources=len(sources),
-                leaf_degree=1 if rows.symmetric else 0,
-                hub_words=0,
-                depth_limit=MOST_LEVELS
-                if options.depth_limit is None
-                else min(options.depth_limit, MOST_LEVELS),
-                alpha=fused.ALPHA,
-                beta=fused.BETA,
-                neighbor_degree=group.neighbor_degree,
-                trace_capacity=n_trace,
-                own_offsets=rows.own_offsets,
-                listed_a=shared + rank.layout.listed_a,
-                listed_b=shared + rank.layout.listed_b,
-                offers=shared + rank.layout.offers,
-                offered=offered,
-                shared=rank.addresses,
-                meeting=rank.meeting,
-                deadline=int(1e9 * group.deadline),
-                total_vertices=dealing.n_vertices,
-                total_linked=group.total_linked,
-                total_edges=group.total_edges,
-                n_each=dealing.each,
-                rank=rows.rank,
-                n_ranks=dealing.n_ranks,
-            )
-            # Loads the kernel, which may wait for the device.
-            _ = self.kernels.function("bfs_fused").max_dynamic_shared_size_bytes
-        rank.stream.synchronize()
-
-    def start(self) -> None:
-        with cupy.cuda.Device(self._rank.device), self._rank.stream:
-            self.kernels.launch_grid("bfs_fused", (self._rank.blocks,), self.arguments, block=BLOCK_SIZE)
-
-    def levels(self) -> list[RankLevel]:
-        """Return the levels of a traced search, once it has ended."""
-        return [] if self.trace is None else levels_of(self.trace.get())
 
 
 class LaunchGroup:
@@ -236,39 +55,16 @@ class LaunchGroup:
                 f"{self.dealing.n_ranks} ranks need rows and a device each, "
                 f"not {len(rows)} and {len(devices)}."
             )
-        self.deadline, self.least_pull = deadline, least_pull
         self._lock = threading.Lock()
-        self.total_edges = sum(one.n_edges for one in rows)
-        self.edge = max((one.edge for one in rows), key=lambda dtype: dtype.itemsize)
+        edge = max((one.edge for one in rows), key=lambda dtype: dtype.itemsize)
         self.ranks = [
-            _Rank(one, self.edge, device, blocks or multiprocessors(device) // list(devices).count(device))
+            RankMemory(one, edge, device, blocks or multiprocessors(device) // list(devices).count(device))
             for one, device in zip(rows, devices, strict=True)
         ]
-        self.total_linked = sum(rank.total_linked for rank in self.ranks)
-        squares = sum(rank.square_degrees for rank in self.ranks)
-        self.neighbor_degree = squares / max(1, self.total_edges)
+        self.common = Common.of([rank.totals for rank in self.ranks], edge, deadline, least_pull)
         addresses = [rank.shared.data.ptr for rank in self.ranks]
         for rank in self.ranks:
             rank.meet(addresses)
-
-    def queues(self, rank: _Rank, n_sources: int) -> tuple[int, list[int], int]:
-        """Return the capacity of a rank's queue, the first bytes of its working memory's parts, and its size.
-
-        The capacity is the most edges of a frontier that is pushed; the parts are distances of one byte, the
-        visited vertices, the offered ones, the queue and the list of hubs.
-        """
-        dealing, rows = self.dealing, rank.rows
-        capacity = int(2 * dealing.n_ids / fused.BETA) + fused.TUNED["SOLO_EDGES"] + n_sources
-        n_rows = rows.out.n_vertices
-        whole = n_rows <= max(capacity, fused.WHOLE_QUEUE)
-        item = ctypes.sizeof(NARROW_ITEM[dealing.vertex_dtype.itemsize, self.edge.itemsize])
-        n_hubs = max(rows.into.n_hubs or 0, rows.out.n_hubs or 0)
-        n_queued = n_rows if whole else capacity
-        n_offered = dealing.n_ids if rows.lean else 0
-        begins, n_bytes = aligned(
-            (dealing.each, dealing.each // 8, n_offered // 8, n_queued * item, 16 * (n_hubs + 1))
-        )
-        return fused.ANY if whole else capacity, begins, n_bytes
 
     def search(self, sources: np.ndarray, options: BfsOptions) -> tuple[list[Search], list[list[RankLevel]]]:
         """Search from `sources`, distinct ids; return each rank's answer, and its levels if traced.
@@ -281,7 +77,7 @@ class LaunchGroup:
             If a rank did not answer in time, or the search was stopped.  Later searches are not affected.
         """
         with self._lock, turn([rank.device for rank in self.ranks]):
-            launches = [_Launch(self, rank, sources, options) for rank in self.ranks]
+            launches = [Launch(rank, self.common, sources, options) for rank in self.ranks]
             try:
                 for launch in launches:
                     launch.start()
@@ -300,7 +96,7 @@ class LaunchGroup:
     def stop(self) -> None:
         """End the search that runs, if any, which raises an error, and wait until it has ended."""
         told = False
-        while not self._lock.acquire(timeout=_NAP):
+        while not self._lock.acquire(timeout=NAP):
             told = True
             for rank in self.ranks:
                 rank.tell_to_stop()
@@ -312,13 +108,12 @@ class LaunchGroup:
 
     def _check(self) -> list[float]:
         """Return each rank's seconds, or raise the reason why a rank gave the search up."""
-        devices = [rank.device for rank in self.ranks]
-        heads = [rank.head() for rank in self.ranks]
-        for head in heads:
-            stop = int(head.view(np.uint32)[STOP_WORD])
-            if (error := verdict_of(stop, self.deadline, devices)) is not None:
+        names = [f"GPU {rank.device} (rank {number})" for number, rank in enumerate(self.ranks)]
+        outcomes = [rank.outcome() for rank in self.ranks]
+        for outcome in outcomes:
+            if (error := verdict_of(outcome.stop, self.common.deadline, names)) is not None:
                 raise error
-        return [worked_seconds(*head.view(np.uint64)[CLOCK_WORD:].tolist()) for head in heads]
+        return [outcome.seconds for outcome in outcomes]
 
     def _end(self) -> None:
         """End a search of which some ranks may still wait for others, and make the next one possible."""

@@ -73,7 +73,7 @@ def reachable(n_bytes: int) -> Array:
         raise TravMemoryError(
             f"GPU {runtime.getDevice()} has {readable(runtime.memGetInfo()[0])} outside RMM's pool, but what "
             f"other GPUs read there takes {readable(n_bytes)}: give the pool fewer bytes, by its "
-            f"maximum_pool_size."
+            f"maximum_pool_size, or the rmm_pool_size of dask-cuda."
         ) from error
     return cupy.ndarray((n_bytes,), np.uint8, cupy.cuda.MemoryPointer(memory, 0))
 

@@ -79,6 +79,12 @@ class RankRows:
         """Sum of the squares of the out-degrees of own vertices."""
         return float(cupy.square(cupy.diff(self.own_offsets), dtype=np.float64).sum())
 
+    def with_degrees(self, out_degrees: Array) -> RankRows:
+        """Return the rows with the out-degrees of the rank's vertices, over all ranks; not symmetric."""
+        own_offsets = cupy.zeros(self.dealing.each + 1, edge_type(int(out_degrees.sum())))
+        own_offsets[1:] = cupy.cumsum(cupy.asarray(out_degrees))
+        return replace(self, own_offsets=own_offsets, symmetric=False)
+
     def widened(self, edge: np.dtype) -> RankRows:
         """Return the rows with offsets of a type, which all ranks have in common."""
         into = replace(self.into, row_offsets=self.into.row_offsets.astype(edge, copy=False))
@@ -108,12 +114,8 @@ def rows_of(
     into = for_search(dealing, _rows(dealing, [(own, place) for place, own in parts], dealing.each))
     by_source = _rows(dealing, [(_ids(dealing, place), own) for place, own in parts], dealing.n_ids)
     out = replace(by_source, first_neighbors=None)  # for pulling only
-    own_offsets = into.row_offsets
-    if out_degrees is not None:
-        total = int(out_degrees.sum())
-        own_offsets = cupy.zeros(dealing.each + 1, edge_type(total))
-        own_offsets[1:] = cupy.cumsum(cupy.asarray(out_degrees))
-    return RankRows(dealing, rank, into, out, own_offsets, out_degrees is None)
+    rows = RankRows(dealing, rank, into, out, into.row_offsets, symmetric=True)
+    return rows if out_degrees is None else rows.with_degrees(out_degrees)
 
 
 def _rows(dealing: Dealing, parts: list[tuple[Array, ...]], n_rows: int) -> Adjacency:

@@ -11,11 +11,12 @@ import numpy as np
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.results import predecessors
 from rapids_trav.engines.interface import BfsOptions, Chunks, Search
-from rapids_trav.engines.multigpu.one_launch.answers import by_id, deal_back, levels_together, whole_answer
+from rapids_trav.engines.multigpu.one_launch.answers import by_id, deal_back, whole_answer
 from rapids_trav.engines.multigpu.one_launch.deal_edges import deal_edges
 from rapids_trav.engines.multigpu.one_launch.dealing import Dealing
 from rapids_trav.engines.multigpu.one_launch.group import LaunchGroup
 from rapids_trav.engines.multigpu.one_launch.peers import copied_to
+from rapids_trav.engines.multigpu.one_launch.trace import levels_together
 from rapids_trav.frames.columns import move
 from rapids_trav.tuning import Layout
 

@@ -1,10 +1,14 @@
-"""Levels of a search in one launch, from the rows that one rank's kernel wrote."""
+"""Levels of a search in one launch, from the rows that each rank's kernel wrote."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+
+from rapids_trav.engines.multigpu.one_launch.dealing import Dealing
+from rapids_trav.engines.searches import LevelTrace
 
 _STEPS = ("push", "pull")
 _EXCHANGES = ("none", "lists", "copies", "look-ups", "offers")  # as `Exchange` in kernels/fused_state.cuh
@@ -46,6 +50,29 @@ def levels_of(rows: np.ndarray) -> list[RankLevel]:
         milliseconds = (end - int(rows[level - 1][-1])) / 1e6
         found.append(RankLevel(direction, exchange, frontier, edges, milliseconds))
     return found
+
+
+def levels_together(levels: Sequence[Sequence[RankLevel]], dealing: Dealing) -> list[LevelTrace]:
+    """Return the levels of a search with the ranks' counts added up and the time of the slowest rank."""
+    vertex, bitmap = dealing.vertex_dtype.itemsize, dealing.n_ids // 8
+    found = []
+    for number, ranks in enumerate(zip(*levels, strict=True), start=1):
+        first = ranks[0]
+        edges = sum(rank.edges for rank in ranks)
+        moved = edges * (vertex + 4) + dealing.n_ranks * _exchanged(first, vertex, bitmap)
+        moved += 2 * vertex * edges if first.exchange == "offers" else 0  # at most one for each edge
+        milliseconds = max(rank.milliseconds for rank in ranks)
+        found.append(
+            LevelTrace(
+                number, first.direction, first.frontier, edges, moved, milliseconds, exchange=first.exchange
+            )
+        )
+    return found
+
+
+def _exchanged(level: RankLevel, vertex: int, bitmap: int) -> int:
+    """Return the bytes that a rank takes from all, itself included, before a step."""
+    return {"lists": vertex * level.frontier, "copies": bitmap}.get(level.exchange, 0)
 
 
 def worked_seconds(began: int, arrived: int, met: int, finished: int) -> float:

@@ -10,7 +10,7 @@ from rapids_trav.engines.multigpu.one_launch.dealing import MOST_RANKS
 STOPPED = 2**32 - 1  # as in kernels/fused_meeting.cuh
 
 
-def verdict_of(stop: int, deadline: float, devices: Sequence[int]) -> RankError | None:
+def verdict_of(stop: int, deadline: float, names: Sequence[str]) -> RankError | None:
     """Return the error for the word, or None if the search ended.
 
     Parameters
@@ -19,8 +19,8 @@ def verdict_of(stop: int, deadline: float, devices: Sequence[int]) -> RankError 
         `stop` of the kernel's `Meeting`.
     deadline : float
         Seconds for which a rank waited for others.
-    devices : sequence of int
-        The GPU of each rank.
+    names : sequence of str
+        Name of each rank, with its GPU.
     """
     if stop == 0:
         return None
@@ -28,7 +28,7 @@ def verdict_of(stop: int, deadline: float, devices: Sequence[int]) -> RankError 
         return RankError("The search was stopped, because its graph was closed meanwhile.")
     rank, missing = divmod(stop - 1, MOST_RANKS)
     return RankError(
-        f"GPU {devices[missing]} (rank {missing}) did not answer GPU {devices[rank]} (rank {rank}) within "
-        f"{deadline:g} s: end other work on it, and ask again.",
+        f"{names[missing]} did not answer {names[rank]} within {deadline:g} s: end other work on it, and ask "
+        f"again.",
         missing,
     )

@@ -8,9 +8,11 @@ stream arrives there.  A write to a guard or to freed memory is reported at the 
 from __future__ import annotations
 
 import ctypes
+import mmap
 import os
 import threading
 import weakref
+from typing import NamedTuple
 
 import numpy as np
 
@@ -56,7 +58,8 @@ class Memory:
     def __init__(self, size: int) -> None:
         USAGE.add(size)
         count("allocations")
-        whole = np.full(size + 3 * ALIGNMENT, POISON, np.uint8)
+        whole = self._bytes(size + 3 * ALIGNMENT)
+        whole.fill(POISON)
         begin = ALIGNMENT + -whole.ctypes.data % ALIGNMENT
         self.size = size
         self.bytes = whole[begin : begin + size]
@@ -77,6 +80,41 @@ class Memory:
             DEVICE.release(queue, free)
 
         weakref.finalize(self, release).atexit = False
+
+    def _bytes(self, size: int) -> np.ndarray:
+        return np.empty(size, np.uint8)
+
+
+class PlainMemory(Memory):
+    """An allocation of its own, outside any pool, which other processes can open by a handle."""
+
+    def _bytes(self, size: int) -> np.ndarray:
+        file = os.memfd_create("emulated GPU memory")
+        os.truncate(file, size)
+        found = np.frombuffer(mmap.mmap(file, size), np.uint8)
+        weakref.finalize(found, os.close, file)
+        HANDLES[found.ctypes.data + ALIGNMENT] = Handle(os.getpid(), file, size)
+        weakref.finalize(found, HANDLES.pop, found.ctypes.data + ALIGNMENT)
+        return found
+
+
+class Handle(NamedTuple):
+    """What another process needs to open memory; 64 bytes long as CUDA's."""
+
+    process: int
+    file: int
+    size: int
+
+    def __bytes__(self) -> bytes:
+        return np.array(self, np.int64).tobytes().ljust(HANDLE_BYTES, b"\0")
+
+    @classmethod
+    def parse(cls, data: bytes) -> Handle:
+        return cls(*np.frombuffer(data, np.int64)[:3].tolist())
+
+
+HANDLE_BYTES = 64
+HANDLES: dict[int, Handle] = {}  # by the address of the memory
 
 
 class Freed:

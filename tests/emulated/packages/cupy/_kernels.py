@@ -19,7 +19,7 @@ from cupy._compiler import SOURCES, compiled
 from cupy._counting import count
 from cupy._devices import RANGES, current_device
 from cupy._errors import CUDARuntimeError
-from cupy._queues import RANDOM, Joint
+from cupy._queues import OPENED, RANDOM, Joint
 from cupy._streams import Stream, get_current_stream
 from cupy._translation import translated
 from cupy.cuda import device_limits
@@ -123,7 +123,7 @@ class Kernel:
         self._check_shape(grid, block, shared_mem, cooperative)
         self._check_addresses(raw)
         launch = Launch(self.name, self._call, grid, block, raw, shared_mem, cooperative)
-        (stream or get_current_stream()).enqueue(JointLaunch(launch) if self._joint else launch)
+        (stream or get_current_stream()).enqueue(JointLaunch(launch, raw[0]) if self._joint else launch)
 
     def _check_addresses(self, raw: list[bytes]) -> None:
         """Refuse arguments that are, or hold, addresses of memory of other devices."""
@@ -175,7 +175,7 @@ class Launch:
         launches = (self, *others)
         calls = (_Call * len(launches))(*(launch.call() for launch in launches))
         threads = _threads()
-        if threads.emulated_launch(calls, len(launches), int(self._cooperative)):
+        if threads.emulated_launch(calls, len(launches), int(self._cooperative), int(bool(OPENED))):
             raise CUDARuntimeError(f"{self.name} failed: {threads.emulated_error().decode()}")
 
     def call(self) -> _Call:
@@ -187,11 +187,20 @@ class Launch:
 class JointLaunch(Joint):
     """A launch whose kernel waits for the kernels of others."""
 
-    def __init__(self, launch: Launch) -> None:
+    def __init__(self, launch: Launch, raw: bytes) -> None:
+        super().__init__(_n_ranks(raw))
         self.launch = launch
 
     def run_with(self, others: list[Joint]) -> None:
         self.launch(*(other.launch for other in others))
+
+
+def _n_ranks(arguments: bytes) -> int:
+    """Return the number of ranks that the arguments of a kernel with ranks tell."""
+    from rapids_trav.engines.multigpu.one_launch.layout import RANKED_ARGUMENTS
+
+    kinds = {ctypes.sizeof(kind): kind for kind in RANKED_ARGUMENTS.values()}
+    return kinds[len(arguments)].from_buffer_copy(arguments).n_ranks
 
 
 def _raw(argument: Any) -> bytes:

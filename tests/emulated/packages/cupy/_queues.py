@@ -11,6 +11,7 @@ import itertools
 import os
 import random
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 
@@ -19,8 +20,27 @@ from cupy._errors import CUDARuntimeError
 Work = Callable[[], object]
 
 
+OPENED: dict[int, object] = {}  # memory of other processes by its address, one piece for each rank there
+
+
 class Joint:
-    """Work that waits for its like in other queues, so that all of it has to run at the same time."""
+    """Work that waits for its like in other queues, so that all of it has to run at the same time.
+
+    One thread enqueues all of it before it waits for any.  Several threads enqueue a part each, so those that
+    are not the main one have patience until the whole number is there, unless a part never comes.
+    """
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self._patient_until: float | None = None
+
+    def is_ready(self, n_there: int) -> bool:
+        """Return whether to run, if so many pieces of the work are there."""
+        if n_there + len(OPENED) >= self.number or threading.current_thread() is threading.main_thread():
+            return True
+        if self._patient_until is None:
+            self._patient_until = time.monotonic() + _PATIENCE
+        return time.monotonic() > self._patient_until
 
     def run_with(self, others: list[Joint]) -> None:
         raise NotImplementedError
@@ -29,6 +49,7 @@ class Joint:
 RANDOM = random.Random()
 _RUN_SOME = 0.3  # how often a launch runs some work of a random queue
 _MOST_AT_ONCE = 4
+_PATIENCE = 5.0  # seconds
 _FIRST_POINTER = 3  # those below are CUDA's own streams
 
 
@@ -84,7 +105,12 @@ class Queue:
 
     def run_some(self, joint: bool = True) -> None:
         """Run a random part; without `joint`, only up to work that may wait for what is not there yet."""
-        most = self.end if joint or self.joint is None else self.joint
+        place = self.joint
+        if place is not None and joint:
+            work = self._waiting[place - self.n_run]
+            assert isinstance(work, Joint)
+            joint = work.is_ready(DEVICE.n_joint())
+        most = self.end if joint or place is None else place
         self.run_before(min(most, self.n_run + RANDOM.randint(1, _MOST_AT_ONCE)))
 
 
@@ -120,6 +146,10 @@ class Device:
                 other.run_before(other.joint)
                 found.append(other.take())
         return found
+
+    def n_joint(self) -> int:
+        """Return the number of queues with joint work."""
+        return sum(queue.joint is not None for queue in self._queues.values())
 
     def enqueue(self, queue: Queue, work: Work | Joint) -> int:
         """Add work to a queue, perhaps run some of any queue, and return the number of the work."""

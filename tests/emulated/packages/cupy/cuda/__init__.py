@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from cupy._allocations import Memory, MemoryPointer, UnownedMemory, alloc
+from cupy._allocations import MemoryPointer, UnownedMemory, alloc
+from cupy._allocations import PlainMemory as Memory
 from cupy._streams import Event, Stream, get_current_stream, get_elapsed_time
 from cupy.cuda import driver, function, runtime
 from cupy.cuda.device import Device

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import ctypes
+import mmap
+import os
+from pathlib import Path
 from typing import NamedTuple
 
-from cupy._allocations import TOTAL, USAGE
+import numpy as np
+
+from cupy._allocations import ALIGNMENT, HANDLES, TOTAL, USAGE, Handle
 from cupy._devices import N_DEVICES, RANGES, current_device
 from cupy._errors import CUDARuntimeError
-from cupy._queues import DEVICE
+from cupy._queues import DEVICE, OPENED
 from cupy.cuda import device_limits
 
 __all__ = ["CUDARuntimeError"]
@@ -55,7 +60,12 @@ def deviceGetAttribute(attribute: int, device: int) -> int:
 
 
 def getDeviceProperties(device: int) -> dict:
-    return {"name": b"CPU", "multiProcessorCount": device_limits.MULTIPROCESSORS, "totalGlobalMem": TOTAL}
+    return {
+        "name": b"CPU",
+        "multiProcessorCount": device_limits.MULTIPROCESSORS,
+        "totalGlobalMem": TOTAL,
+        "uuid": b"emulated GPU %3d" % device,
+    }
 
 
 def memGetInfo() -> tuple[int, int]:
@@ -68,6 +78,29 @@ def deviceSynchronize() -> None:
 
 def memcpyAsync(target: int, source: int, n_bytes: int, kind: int, stream: int) -> None:
     DEVICE.enqueue(DEVICE.queue_of(stream), lambda: ctypes.memmove(target, source, n_bytes))
+
+
+def ipcGetMemHandle(pointer: int) -> bytes:
+    if pointer not in HANDLES:
+        raise CUDARuntimeError("memory of a pool has no handle")
+    return bytes(HANDLES[pointer])
+
+
+def ipcOpenMemHandle(data: bytes) -> int:
+    handle = Handle.parse(data)
+    if handle.process == os.getpid():
+        raise CUDARuntimeError("a process cannot open its own handle")
+    with Path(f"/proc/{handle.process}/fd/{handle.file}").open("r+b") as file:
+        opened = np.frombuffer(mmap.mmap(file.fileno(), handle.size), np.uint8)
+    pointer = opened.ctypes.data + ALIGNMENT
+    RANGES.add(pointer, handle.size - ALIGNMENT, current_device())
+    OPENED[pointer] = opened
+    return pointer
+
+
+def ipcCloseMemHandle(pointer: int) -> None:
+    RANGES.remove(pointer)
+    del OPENED[pointer]
 
 
 def hostRegister(pointer: int, n_bytes: int, flags: int) -> None:

@@ -1,0 +1,130 @@
+"""Edges of ranks in a grid, dealt to the owners of their destinations by messages between the ranks.
+
+The grid numbers vertices as `dealing` does, so ids are the same before and after.  A rank sends its edges in
+rounds, as it does when the grid is built: the owners of destinations are the ranks of a grid of one column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import reduce
+from operator import add
+
+import cupy
+import numpy as np
+
+from rapids_trav.csr.array import Array
+from rapids_trav.engines.multigpu.communicator import Communicator
+from rapids_trav.engines.multigpu.grid import LOCAL_IDS, Grid
+from rapids_trav.engines.multigpu.local_work import MASK, SHIFT
+from rapids_trav.engines.multigpu.one_launch.dealing import MOST_RANKS, Dealing
+from rapids_trav.engines.multigpu.one_launch.lean_rows import lean_rows
+from rapids_trav.engines.multigpu.one_launch.rows import RankRows, rows_of
+from rapids_trav.engines.multigpu.partition import Part, send_edges
+from rapids_trav.errors import TravError
+from rapids_trav.frames.columns import move
+from rapids_trav.memory.model.spread import deal_bytes, dealt_bytes, dealt_rows_bytes, layout_that_fits
+from rapids_trav.tuning import Layout
+from rapids_trav.utilities.sizes import readable
+
+KEY_BYTES = 8  # of an edge, while lean rows are built from it
+
+
+def layout_for(communicator: Communicator, part: Part, n_vertices: int, direction: str) -> Layout:
+    """Return the layout of rows that fits the GPU of every rank; every rank calls it.
+
+    Raises
+    ------
+    TravError
+        On all ranks alike, if there is none; its message is a reason, in lower case.
+    """
+    n_ranks, symmetric = communicator.size, is_symmetric(part, direction)
+    if n_ranks > MOST_RANKS:
+        raise TravError(f"a search in one launch takes {MOST_RANKS} ranks at most, and there are {n_ranks}")
+    if part.grid.size * part.grid.block >= LOCAL_IDS:
+        raise TravError(f"{n_vertices} vertices are more than ranks can send to each other")
+    own = part.work.xp.asarray(np.array([part.n_edges, part.work.free_bytes()], np.int64))
+    forms = [(own.dtype, 2)] * n_ranks
+    told = np.stack([move(of, np) for of in communicator.all_gather(tuple(range(n_ranks)), own, forms)])
+    n_entries = int(told[:, 0].sum()) * (2 if part.directed and direction == "both" else 1)
+    free = told[:, 1].tolist()
+    layout = layout_that_fits(n_vertices, n_entries, free, symmetric=symmetric)
+    needed = deal_bytes(n_vertices, n_entries, n_ranks, layout)
+    if layout == "lean":
+        needed += KEY_BYTES * -(-n_entries // n_ranks)
+    held = dealt_rows_bytes(n_vertices, n_entries, n_ranks, layout)
+    needed = max(needed, held + dealt_bytes(n_vertices, n_ranks, predecessors=True, layout=layout))
+    if needed > min(free):
+        raise TravError(
+            f"rank {free.index(min(free))} has {readable(min(free))} free on its GPU, and rows for one "
+            f"launch take {readable(needed)}"
+        )
+    return layout
+
+
+def deal_among(
+    communicator: Communicator, part: Part, dealing: Dealing, direction: str, layout: Layout, round_edges: int
+) -> RankRows:
+    """Build the rows of this rank from the edges of all; every rank calls it.
+
+    Parameters
+    ----------
+    communicator : Communicator
+    part : Part
+        The edges of this rank in the grid.
+    dealing : Dealing
+        Of the grid's vertices.
+    direction : {"out", "in", "both"}
+        As searches follow the edges.
+    layout : {"both", "lean"}
+    round_edges : int
+        Edges that a rank sends and receives in a round, at most.
+    """
+    owners = Grid(communicator.size, 1, dealing.n_ids)
+    edges = _edges(part, direction, round_edges)
+    keys, _, _ = send_edges(communicator, owners, edges, part.work, directed=True, round_edges=round_edges)
+    rank, symmetric = communicator.rank, is_symmetric(part, direction)
+    if layout == "lean":
+        here = cupy.cuda.runtime.getDevice()
+        return lean_rows(dealing, rank, here, lambda: (_ends(of, dealing) for of in keys))
+    rows = rows_of(dealing, rank, list(_emptied(keys, dealing)))
+    if symmetric:
+        return rows
+    counts = cupy.diff(rows.out.row_offsets).astype(np.int64)
+    told = list(counts.reshape(dealing.n_ranks, dealing.each))
+    forms = [(np.dtype(np.int64), dealing.each)] * dealing.n_ranks
+    degrees = communicator.exchange(tuple(range(dealing.n_ranks)), told, forms)
+    return rows.with_degrees(reduce(add, degrees))
+
+
+def is_symmetric(part: Part, direction: str) -> bool:
+    """Return whether each edge that a search follows has its reverse."""
+    return not part.directed or direction == "both"
+
+
+def _edges(part: Part, direction: str, at_once: int) -> Iterator[tuple[Array, Array]]:
+    """Yield the ids of both ends of this rank's edges, in the direction in which they are followed."""
+    row, column = part.grid.place(part.rank)
+    offsets, targets = part.by_source.offsets[1:], part.by_source.targets
+    for begin in range(0, len(targets), at_once):
+        entries = cupy.arange(begin, min(begin + at_once, len(targets)), dtype=offsets.dtype)
+        local = cupy.searchsorted(offsets, entries, side="right").astype(np.int32)
+        source = part.grid.source(column, local)
+        destination = part.grid.destination(row, targets[begin : begin + at_once])
+        if not part.directed or direction != "in":
+            yield source, destination
+        if part.directed and direction != "out":
+            back = source != destination if direction == "both" else slice(None)
+            yield destination[back], source[back]
+
+
+def _ends(keys: Array, dealing: Dealing) -> tuple[Array, Array]:
+    """Return the places of the sources, and the numbers of the own destinations, of edges."""
+    place = dealing.place(keys >> SHIFT)
+    return place.astype(dealing.vertex_dtype), (keys & MASK).astype(dealing.vertex_dtype)
+
+
+def _emptied(keys: list[Array], dealing: Dealing) -> Iterator[tuple[Array, Array]]:
+    """Yield the ends of edges, and let go of their keys."""
+    while keys:
+        yield _ends(keys.pop(), dealing)
