@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import threading
+from contextlib import suppress
 
 from .member_cases import DEADLINE, case_of, whole
 
@@ -23,8 +24,9 @@ def run_processes(graphs, size):
         spawn.Process(target=_rank, args=(end, number, size, graphs), daemon=True)
         for number, (_, end) in enumerate(pipes)
     ]
-    for process in processes:
+    for process, (_, end) in zip(processes, pipes, strict=True):
         process.start()
+        end.close()  # a rank that dies is noticed
     try:
         addresses = [_received(pipe) for pipe, _ in pipes]
         for pipe, _ in pipes:
@@ -32,7 +34,8 @@ def run_processes(graphs, size):
         told = [_received(pipe) for pipe, _ in pipes]
     finally:
         for pipe, _ in pipes:
-            pipe.send(None)  # all have ended, so memory may be freed
+            with suppress(OSError):
+                pipe.send(None)  # all have ended, so memory may be freed
         for process in processes:
             process.join(20)
             process.kill()

@@ -56,6 +56,21 @@ def test_answers_are_frames_of_cudf_with_divisions(client):
         assert len(rows(traced.trace)) > 1
 
 
+def test_searches_take_one_launch_and_the_grid_on_request(client):
+    cudf = pytest.importorskip("cudf")
+    from rapids_trav.distributed.ranks.launched_rows import ROWS, SHARED
+
+    with spread(client, cudf.DataFrame(edges_of("int"))) as graph, client.as_current():
+        grid = graph.bfs(0, variant="2d", trace=True)
+        assert "exchange" not in grid.trace and "bytes_0" in grid.trace
+        found = graph.bfs(0, trace=True)
+        assert "exchange" in found.trace and "bytes_0" not in found.trace
+        held = graph.memory().to_pandas()["structure"].tolist()
+        assert {ROWS["both"], SHARED} <= set(held)
+        columns = ["vertex", "distance"]
+        assert answers(found.result[columns]) == answers(grid.result[columns])
+
+
 def test_sources_may_be_series_of_cudf(client):
     cudf = pytest.importorskip("cudf")
     edges = cudf.DataFrame(edges_of("str"))
