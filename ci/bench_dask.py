@@ -11,6 +11,7 @@ Parts, in the order in which they run:
     claims      B1: claims by atomics, against sorting and keeping one of each
     exchange    B2: the shorter form of each message, against lists alone and bitmaps alone
     direction   top-down alone, against bottom-up too
+    launch      the same, against one launch on each GPU, also by the GPUs' clock
     phases      milliseconds of the phases of each level, of the slowest worker
     grids       one row, one column, and the squarest grid of workers
     scaling     B9: the same graph on 1, 2, 4, ... workers, and one that grows with them
@@ -36,7 +37,7 @@ from bench.dask_lab import DaskLab, start_cluster, within
 from bench.libraries import reason
 from bench.rows import Recorder, Row, short
 
-PARTS = ("calls", "claims", "exchange", "direction", "phases", "grids", "scaling", "formula")
+PARTS = ("calls", "claims", "exchange", "direction", "launch", "phases", "grids", "scaling", "formula")
 LIMIT = 300.0  # seconds that a part may take
 _GRAPH = ("graph", "workers", "grid")
 _TIMES = (*_GRAPH, "name", "roots", "min_ms", "median_ms", "max_ms")
@@ -56,6 +57,7 @@ TABLES = {
     "claims": (*_RATES, "over_default", *_VERDICT),
     "exchange": (*_RATES, "over_default", "bytes_over_default", "lists_over_bitmaps", *_VERDICT),
     "direction": (*_RATES, "over_default", *_VERDICT),
+    "launch": (*_RATES, "device_ms", "device_gteps", "over_default", *_VERDICT),
     "phases": (
         *_GRAPH, "name", "level", "way", "frontier", "edges", "edges_most", "candidates", "mb_a_rank",
         *_PHASES,
@@ -81,6 +83,8 @@ FIGURES = (
     ("B2: lists over auto, bytes", "exchange", "lists", "bytes_over_default"),
     ("B2: bitmaps over auto, time", "exchange", "bitmaps", "over_default"),
     ("bottom-up too over top-down alone, time", "direction", "bottom-up too", "over_default"),
+    ("one launch over messages, time", "launch", dask_searches.LAUNCH, "over_default"),
+    ("one launch, GTEPS by the GPUs' clock", "launch", dask_searches.LAUNCH, "device_gteps"),
     ("B9: strong scaling, efficiency", "strong scaling", dask_searches.DEFAULT, "scaling_efficiency"),
     ("B9: weak scaling, efficiency", "weak scaling", dask_searches.DEFAULT, "scaling_efficiency"),
 )

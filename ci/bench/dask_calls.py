@@ -189,11 +189,53 @@ def _theirs(
                 "table": "whole calls", **facts, "name": THEIRS, **times, "over_ours": lead,
                 "compared": len(theirs), "wrong": len(faults), "note": "; ".join(faults) or None,
             }  # fmt: skip
+            yield from _in_workers(lab, built.graph, roots, facts)
             built.graph = None  # it goes before its communicator
     except Exception as error:
         yield {
             "table": "whole calls", **facts, "name": THEIRS, "note": f"not measured, {reason(error)}",
         }  # fmt: skip
+
+
+def _in_workers(lab: DaskLab, graph: Any, roots: list[int], facts: Row) -> Iterator[Row]:
+    """Yield a row for cuGraph's search called in the workers, without the client and the rows of an answer.
+
+    A search lasts from when the last worker enters it until the last one has its arrays, by the host's clock.
+    """
+    from cugraph.dask.comms import comms
+
+    session, workers = comms.get_session_id(), list(graph._plc_graph)
+    for optimizing in (False, True):
+        ms = []
+        for root in [roots[0], *roots]:
+            futures = [
+                lab.client.submit(
+                    _searched, session, graph._plc_graph[worker], [root] if worker == workers[0] else [],
+                    optimizing, workers=[worker], allow_other_workers=False, pure=False,
+                )
+                for worker in workers
+            ]  # fmt: skip
+            with within(PATIENCE, f"a search from {root}"):
+                begins, ends = zip(*lab.fetch(futures), strict=True)
+            ms.append(1e3 * (max(ends) - max(begins)))
+        name = f"pylibcugraph.bfs in the workers, direction_optimizing={optimizing}"
+        yield {"table": "whole calls", **facts, "name": name, **of_times(ms[1:])}
+
+
+def _searched(session: bytes, graph: Any, sources: list[int], optimizing: bool) -> tuple[float, float]:
+    """Search in a worker; return when it began and ended, by a clock that all processes of a host share."""
+    import cudf
+    import cupy
+    from cugraph.dask.comms import comms
+    from pylibcugraph import ResourceHandle, bfs
+
+    handle = ResourceHandle(comms.get_handle(session).getHandle())
+    given = cudf.Series(sources, dtype="int64")
+    cupy.cuda.runtime.deviceSynchronize()
+    begin = time.monotonic()
+    bfs(handle, graph, given, optimizing, 0, True, False)
+    cupy.cuda.runtime.deviceSynchronize()
+    return begin, time.monotonic()
 
 
 @contextmanager

@@ -14,18 +14,19 @@ from typing import Any
 import numpy as np
 
 from rapids_trav.distributed.ranks import service
-from rapids_trav.distributed.ranks.rank import Rank
+from rapids_trav.distributed.ranks.rank import Rank, all_gather_objects
 from rapids_trav.distributed.ranks.rank_validation import check_tree
 from rapids_trav.distributed.ranks.state import RankState
 from rapids_trav.engines.multigpu.communicator import BaseCommunicator, Communicator, Form, Met, Traffic
 from rapids_trav.engines.multigpu.records import RankSearch, SearchOptions
 from rapids_trav.engines.multigpu.search2d import search
-from rapids_trav.engines.searches import Search
+from rapids_trav.engines.searches import BfsOptions, Search
 from rapids_trav.frames.columns import move
 from rapids_trav.graph500 import ranks
 
 Row = dict[str, Any]
-Settings = Mapping[str, Any]  # options of `SearchOptions`
+Settings = Mapping[str, Any]  # options of `SearchOptions`, or AUTO
+AUTO: Settings = {"variant": "auto"}  # in one launch on each GPU, where they reach each other's memory
 
 
 class Synchronous(BaseCommunicator):
@@ -87,28 +88,39 @@ def search_all(state: RankState, roots: Sequence[int], settings: Settings, n_che
     list of dict
         For each root: `seconds`, of the slowest rank; `edges`, input edges of its component; `bytes` and
         `messages` that this rank sent; `digest` of the distances that it holds; `faults` of the five rules,
-        None if not checked: only the first `n_checked` roots are.
+        None if not checked: only the first `n_checked` roots are; `device_seconds`, of the slowest GPU's
+        clock, and `note`, why there are none, for searches that may take one launch on each GPU (AUTO).
     """
     with service.together(state.communicator, "searching"):
         bench = ranks.bench_of(state)
         graph, rank = bench.graph, bench.graph.rank
         sources = graph.ids.encoder()([rank.xp.asarray(list(roots))])
-        options = SearchOptions(**settings)
-        part = graph.storage.view().part
-        search(rank.communicator, part, sources[:1], options)
+        view = graph.storage.view()
+
+        def once(source: Any) -> RankSearch | Search:
+            if settings == AUTO:
+                return graph.engine.bfs(view, source, BfsOptions())
+            return search(rank.communicator, view.part, source, SearchOptions(**settings))
+
+        once(sources[:1])
+        held = view.launched.memory() if settings == AUTO else []
+        refused = [name for name, n_bytes in held if not n_bytes]
         rows = []
         for i in range(len(sources)):
             source = sources[i : i + 1]
-            found, seconds = ranks.timed(
-                rank, lambda source=source: search(rank.communicator, part, source, options)
-            )
+            before = rank.communicator.traffic
+            found, seconds = ranks.timed(rank, lambda source=source: once(source))
+            sent = rank.communicator.traffic - before
             own = _own(found, graph.numbering.n_owned)
+            told = all_gather_objects(rank, getattr(found, "device_seconds", None))
             ends = int(bench.ends[own.distance >= 0].sum())
             row = {
                 "seconds": seconds,
                 "edges": rank.communicator.sum([ends])[0] // 2,
-                "bytes": found.traffic.bytes,
-                "messages": found.traffic.messages,
+                "bytes": getattr(found, "traffic", sent).bytes,
+                "messages": getattr(found, "traffic", sent).messages,
+                "device_seconds": None if None in told else max(told),
+                "note": "; ".join(refused) or None,
                 "digest": _digest(own.distance),
                 "faults": None,
             }
@@ -162,7 +174,7 @@ def forget(state: RankState) -> None:
     gc.collect()
 
 
-def _own(found: RankSearch, n_owned: int) -> Search:
+def _own(found: RankSearch | Search, n_owned: int) -> Search:
     predecessor = None if found.predecessor is None else found.predecessor[:n_owned]
     return Search(found.distance[:n_owned], predecessor, [])
 

@@ -20,17 +20,20 @@ from .dask_lab import PATIENCE, DaskLab, Made, counts, within
 from .rows import Row, of_rates, of_times, ratio, short
 
 DEFAULT = "atomics, auto"
+LAUNCH = "one launch on each GPU"
 SETTINGS: dict[str, Mapping[str, Any]] = {
     DEFAULT: {},
     "sort-unique": {"claim": "sort"},
     "lists": {"exchange": "list"},
     "bitmaps": {"exchange": "bitmap"},
     "bottom-up too": {"bottom_up": True},
+    LAUNCH: dask_ranks.AUTO,
 }
 PARTS = {
     "claims": (DEFAULT, "sort-unique"),
     "exchange": (DEFAULT, "lists", "bitmaps"),
     "direction": (DEFAULT, "bottom-up too"),
+    "launch": (DEFAULT, "bottom-up too", LAUNCH),
 }
 PHASES = ("sum", "expand", "follow", "fold", "settle")
 
@@ -67,8 +70,18 @@ def row_of(lab: DaskLab, made: Made, name: str) -> Row:
         "checked": sum(one["faults"] is not None for one in found[0]),
         "compared": len(found[0]),
         "wrong": len(faults),
-        "note": "; ".join(faults) or None,
+        "note": "; ".join(faults) or found[0][0]["note"],
+        **_device_figures(found[0]),
     }
+
+
+def _device_figures(found: Sequence[dict]) -> Row:
+    """Return the times and the rate by the GPUs' clock, which searches in one launch have."""
+    if not found or any(one["device_seconds"] is None for one in found):
+        return {}
+    ms = [1e3 * one["device_seconds"] for one in found]
+    rates = of_rates(ms, [one["edges"] for one in found])
+    return {"device_ms": short(np.median(ms)), "device_gteps": rates["gteps_harmonic_mean"]}
 
 
 def settings(lab: DaskLab, scale: int, part: str) -> Iterator[Row]:

@@ -43,10 +43,10 @@ class Traced(NamedTuple, Generic[FrameT]):
     trace : DataFrame
         For a search, one row for each level: `level`, `direction`, `frontier` (vertices), `edges` examined,
         `bytes`, `host_bytes` and `milliseconds`.  With `mode="each"`, a first column `batch` numbers the
-        groups of sources that were searched together, in their order.  On GPUs that reach each other's memory,
-        a last column `exchange` says how they took the frontier from each other.  On other workers, rank r adds
-        `following_ms_r`, `exchange_ms_r` (including the wait for others) and `bytes_r` (sent to others).  For
-        a vertex program, one row for each iteration; see `Graph.run`.
+        groups of sources that were searched together, in their order.  On GPUs that reach each other's
+        memory, a last column `exchange` says how they took the frontier from each other.  On other workers,
+        each rank r adds `following_ms_r`, `exchange_ms_r` (including the wait for others) and `bytes_r` (sent
+        to others).  For a vertex program, one row for each iteration; see `Graph.run`.
 
     Examples
     --------
