@@ -111,4 +111,4 @@ def _search(pipe, number, size, graphs):
     pipe.send(told)
     pipe.recv()
     for case in cases:
-        case.view.launched.member("out").close()
+        case.view.launched.release()

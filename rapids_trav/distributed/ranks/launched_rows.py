@@ -58,6 +58,12 @@ class LaunchedRows:
             held.append((f"searches{of} are variant '2d': {reason}", 0))
         return held
 
+    def release(self) -> list[object]:
+        """Let go of memory of other ranks; return memory that they may still read."""
+        shared = [member.release() for member in self.members.values()]
+        self.members.clear()
+        return shared
+
     def _dealt(self, direction: str) -> Member:
         from rapids_trav.engines.multigpu.one_launch.deal_among import deal_among, layout_for
         from rapids_trav.engines.multigpu.one_launch.dealing import Dealing

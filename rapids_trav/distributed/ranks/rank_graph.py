@@ -140,6 +140,10 @@ class RankGraph:
         """Return a result unchanged: its frames stay on their rank."""
         return frame
 
+    def release(self) -> list[object]:
+        """Let go of memory of other ranks; return memory that they may still read."""
+        return self.parts.release()
+
     def memory(self) -> list[tuple[str, int]]:
         """Return the name and the bytes of each structure of this rank."""
         return [

@@ -98,6 +98,10 @@ class RankStorage:
             self._recent = (where, part)
         return self._recent[1]
 
+    def release(self) -> list[object]:
+        """Let go of memory of other ranks; return memory that they may still read."""
+        return self._launched.release()
+
     def memory(self) -> list[tuple[str, int]]:
         """Return the name and the bytes of each structure of this rank."""
         held = self._held("", self.part)

@@ -21,13 +21,17 @@ class RankState:
     partitions : list of (int, Frame)
         Partitions of the edges that the rank was given, each with its number.
     items : dict
-        Objects that functions keep for later calls, for instance the graph.
+        Objects that functions keep for later calls, for instance the graph.  If one has a method `release`,
+        this is called before the object is dropped, and what it returns is added to `exported`.
+    exported : list
+        Memory that other ranks may still read, until all have left.
     """
 
     communicator: Communicator
     device: Literal["cpu", "cuda"]
     partitions: list[tuple[int, Frame]] = field(default_factory=list)
     items: dict[str, object] = field(default_factory=dict)
+    exported: list[object] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -201,6 +201,7 @@ class Conductor(SchedulerPlugin):
             task.cancel()
 
     async def _close_ranks(self, gang: _Gang) -> None:
+        await self._tell(gang, action="leave")  # no rank frees memory that another one reads
         await self._tell(gang, action="close", unregistered=gang.unregistered)
 
     async def _tell(self, gang: _Gang, **message: object) -> None:

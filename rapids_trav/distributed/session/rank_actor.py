@@ -81,12 +81,17 @@ class RankActor:
         self._thread.submit(self._forget)
         self._discard(unregistered)
 
-    async def close(self, unregistered: str | None = None) -> None:
-        """End the current request, disconnect from the other ranks and free everything that is not Dask's."""
+    async def leave(self) -> None:
+        """End the current request and free everything but what other ranks may still read."""
         self._control.fail("the graph was closed", None)
-        self._discard(unregistered)
         freed = asyncio.get_running_loop().run_in_executor(self._thread, self._forget)
         await asyncio.wait([freed], timeout=5)  # a function that does not communicate may run on for long
+
+    async def close(self, unregistered: str | None = None) -> None:
+        """Disconnect from the other ranks, which have left, and free everything that is not Dask's."""
+        self._discard(unregistered)
+        await self.leave()
+        self._thread.submit(self._state.exported.clear)
         await self._control.close()
         self._thread.shutdown(wait=False)
 
@@ -110,6 +115,9 @@ class RankActor:
             self._worker.handle_stimulus(event)
 
     def _forget(self) -> None:
+        for item in self._state.items.values():
+            if (release := getattr(item, "release", None)) is not None:
+                self._state.exported.extend(release())
         self._state.items.clear()
         self._state.partitions.clear()
         close = getattr(self._state.communicator, "release", None)

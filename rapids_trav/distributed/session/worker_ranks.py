@@ -33,6 +33,9 @@ class WorkerRanks:
         """Perform an action on a rank for the scheduler or another worker."""
         if action == "start":
             self._ranks[gang] = RankActor(self._worker, gang, **arguments)
+        elif action == "leave":
+            if gang in self._ranks:
+                await self._ranks[gang].leave()
         elif action == "close":
             if (rank := self._ranks.pop(gang, None)) is not None:
                 await rank.close(**arguments)

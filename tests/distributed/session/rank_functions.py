@@ -6,6 +6,7 @@ import gc
 import os
 import threading
 import time
+import weakref
 
 import grid_graphs
 import numpy as np
@@ -139,3 +140,30 @@ def changed_after_receiving(state, length):
     communicator.sum([1])
     assert all((array == 100 + communicator.rank).all() for array in received)
     return seen
+
+
+class Exported:
+    """Something of which other ranks may read a part, with a note of when it goes."""
+
+    def __init__(self, log, rank):
+        self._log, self._rank = log, rank
+
+    def release(self):
+        time.sleep(0.3 * self._rank)  # the ranks do not leave at the same time
+        note(self._log, f"left {self._rank}")
+        part = SharedPart()
+        weakref.finalize(part, note, self._log, f"freed {self._rank}")
+        return [part]
+
+
+class SharedPart:
+    pass
+
+
+def note(log, line):
+    with open(log, "a") as file:  # noqa: PTH123 -- one write, which no other interrupts
+        file.write(f"{line}\n")
+
+
+def export(state, log):
+    state.items["exported"] = Exported(log, state.communicator.rank)

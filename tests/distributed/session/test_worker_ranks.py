@@ -18,6 +18,7 @@ GONE = WorkerRanks(SimpleNamespace(address="tcp://here"))
     ("action", "told"),
     [
         ("fail", {"reason": "a worker was lost", "rank": 0, "unregistered": "t"}),
+        ("leave", {}),
         ("close", {"unregistered": None}),
     ],
 )

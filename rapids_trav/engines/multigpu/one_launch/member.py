@@ -17,6 +17,7 @@ from typing import TypeVar
 import cupy
 import numpy as np
 
+from rapids_trav.csr.array import Array
 from rapids_trav.engines.cuda.runtime.loader import multiprocessors
 from rapids_trav.engines.interface import BfsOptions, Search
 from rapids_trav.engines.multigpu.communicator import Communicator
@@ -94,9 +95,10 @@ class Member:
             communicator.check()  # raises the first reason, which another rank may have given
         return replace(launch.found, device_seconds=seconds), launch.levels()
 
-    def close(self) -> None:
-        """Close the memory of other ranks."""
+    def release(self) -> Array:
+        """Close the memory of other ranks; return that of this one, which they may still read."""
         self._opened.close()
+        return self.rank.shared
 
 
 def _wait_for_reason(communicator: Communicator) -> None:
