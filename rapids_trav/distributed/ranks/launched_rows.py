@@ -60,7 +60,7 @@ class LaunchedRows:
 
     def release(self) -> list[object]:
         """Let go of memory of other ranks; return memory that they may still read."""
-        shared = [member.release() for member in self.members.values()]
+        shared: list[object] = [member.release() for member in self.members.values()]
         self.members.clear()
         return shared
 
