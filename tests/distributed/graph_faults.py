@@ -37,6 +37,10 @@ def arm(fault: Callable[[str], None], phase: str, told: str, at: int = 0) -> Non
         RankActor.put = _failing(RankActor.put, fail)
     elif phase == "storing":
         RankActor._store = _failing(RankActor._store, fail)
+    elif phase == "launching":  # the kernels of all ranks run, or soon will
+        from rapids_trav.engines.multigpu.one_launch.launch import RankMemory
+
+        RankMemory.wait = _failing(RankMemory.wait, fail)
     elif phase == "building":
         service.build_graph = _failing(service.build_graph, fail, at)
     else:

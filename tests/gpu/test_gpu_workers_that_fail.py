@@ -33,7 +33,8 @@ def frame():
 
 
 @pytest.mark.parametrize(
-    ("phase", "at"), [("building", 0), ("building", 6), ("searching", 0), ("searching", 5), ("storing", 0)]
+    ("phase", "at"),
+    [("building", 0), ("building", 6), ("searching", 0), ("searching", 5), ("launching", 0), ("storing", 0)],
 )
 def test_a_worker_that_is_killed(doomed, phase, at, tmp_path, record_property):
     lose_one(doomed, frame, phase, at, tmp_path / "told", record_property)
