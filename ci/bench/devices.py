@@ -3,8 +3,10 @@
 Times are those of the device's clock: of one GPU between events, of several from where all have begun to the
 end of the last kernel.  `wall_ms` is the client's, with the whole answer on one GPU.  `over_one` is the ratio
 of the harmonic means of the edges traversed in a second; where it is below 1, `FEW_ENTRIES` and
-`FEW_A_VERTEX` of `engines/multigpu/devices.py` should keep the graph on one GPU.  Weak scaling compares a
-scale on one GPU with the next on two.  pylibcugraph searches on one GPU, timed by the wall clock; cuGraph's
+`FEW_A_VERTEX` of `engines/multigpu/devices.py` should keep the graph on one GPU.  `predicted_ms` is the time
+that `launch_law` predicts from that of one GPU, and the table "launch levels" has the levels of the first
+root: what each took from other GPUs, and how long.  Weak scaling compares a scale on one GPU with the next on
+two.  pylibcugraph searches on one GPU, timed by the wall clock; cuGraph's
 search on several is in bench_dask.py.
 
 A graph of scale 30 is generated on the cards, which hold its rows by destination alone; only with `--slow`.
@@ -19,9 +21,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rapids_trav.engines.searches import LevelTrace
 from rapids_trav.graph import Graph
 
-from . import dealt, graphs
+from . import dealt, graphs, launch_law
 from .checks import Agreement, Checker
 from .diameter import per_level
 from .lab import DEFAULT, Contender
@@ -34,12 +37,17 @@ if TYPE_CHECKING:
 
     from .lab import Lab
 
-GRAPHS = ("rmat20", "rmat22", "rmat24", "rmat26", "rmat27", "grid4096", "rmat30")
+GRAPHS = ("rmat20", "rmat22", "rmat24", "rmat26", "rmat27", "rmat28", "grid4096", "rmat29", "rmat30")
 GENERATED_SCALE = 29  # graphs from this scale on are not stored as frames
 TABLES = {
     "devices": (
         "graph", "vertices", "edges", "name", "layout", "roots", "median_ms", "min_ms", "max_ms", "wall_ms",
-        "gteps_harmonic_mean", "levels", "us_a_level", "over_one", "checked", "wrong", "note",
+        "gteps_harmonic_mean", "levels", "us_a_level", "over_one", "predicted_ms", "over_predicted",
+        "checked", "wrong", "note",
+    ),
+    "launch levels": (
+        "graph", "name", "root", "level", "direction", "exchange", "frontier", "edges", "mb", "ms",
+        "predicted_exchange_us",
     ),
     "generated": (
         "graph", "vertices", "edges", "name", "build_seconds", "rows_bytes", "roots", "median_ms", "min_ms",
@@ -54,8 +62,8 @@ def measure(lab: Lab, names: Sequence[str]) -> Iterator[Row]:
         rmat = graphs.of_rmat(name)
         generated = rmat is not None and rmat[0] >= GENERATED_SCALE
         for row in dealt.measure(lab, name) if generated else compare(lab, name):
-            table = "generated" if generated else "devices"
-            yield {"benchmark": "devices", "table": table, "graph": name, "seed": lab.seed, **row}
+            facts = {"benchmark": "devices", "table": "generated" if generated else "devices"}
+            yield {**facts, "graph": name, "seed": lab.seed, **row}
 
 
 def compare(lab: Lab, name: str) -> Iterator[Row]:
@@ -71,12 +79,52 @@ def compare(lab: Lab, name: str) -> Iterator[Row]:
             graph = None
             yield {**row, "note": f"not measured, {reason(error)}"}
             continue
-        one = found["gteps_harmonic_mean"] if count == 1 else one
-        yield {**row, **found, "over_one": ratio(found["gteps_harmonic_mean"], one)}
         if count == 1:
+            one = found
+            yield {**row, **found, "over_one": 1.0}
             yield rival(lab, graph, roots, found)
+        else:
+            levels = traced(lab, graph, roots[0])
+            yield {**row, **found, **beside_one(found, one, levels, count)}
+            yield from level_rows(levels, graph.n_vertices, count, {**row, "root": roots[0]})
         graph = None  # freed before the next one is built
         gc.collect()
+
+
+def beside_one(found: Row, one: Row | None, levels: Sequence[LevelTrace], count: int) -> Row:
+    """Return how several GPUs compare with one, if it holds the graph, and with the prediction from it."""
+    if one is None:
+        return {"over_one": None}
+    predicted = launch_law.predicted_ms(one["median_ms"], levels, found["vertices"], count)
+    return {
+        "over_one": ratio(found["gteps_harmonic_mean"], one["gteps_harmonic_mean"]),
+        "predicted_ms": short(predicted),
+        "over_predicted": ratio(found["median_ms"], predicted),
+    }
+
+
+def traced(lab: Lab, graph: Graph, root: int) -> list[LevelTrace]:
+    """Return the levels of a search on several GPUs."""
+    ours = of_graph(lab, graph, trace=True)
+    ours.run(ours.prepare(root))  # to compile
+    return ours.run(ours.prepare(root)).trace
+
+
+def level_rows(levels: Sequence[LevelTrace], n_vertices: int, count: int, facts: Row) -> Iterator[Row]:
+    """Yield a row for each level of a search: what it took from other GPUs, and how long it lasted."""
+    for level in levels:
+        yield {
+            **facts,
+            "table": "launch levels",
+            "level": level.level,
+            "direction": level.direction,
+            "exchange": level.exchange,
+            "frontier": level.frontier,
+            "edges": level.edges,
+            "mb": short(level.bytes / 1e6),
+            "ms": short(level.milliseconds),
+            "predicted_exchange_us": short(launch_law.exchange_us(level, n_vertices, count)),
+        }
 
 
 def counts(most: int) -> list[int]:
@@ -118,7 +166,7 @@ def searched(lab: Lab, graph: Graph, edges: Any, roots: Sequence[int]) -> Row:
     }
 
 
-def of_graph(lab: Lab, graph: Graph) -> Contender:
+def of_graph(lab: Lab, graph: Graph, trace: bool = False) -> Contender:
     """Return the search from an internal id to arrays; it reads no rows but those that it searches."""
     view, encode, label = graph.storage.view("out"), graph.ids.encoder(), graph.ids.dtypes[0]
     vertex = np.int32 if graph.n_vertices < 2**31 else np.int64
@@ -127,7 +175,7 @@ def of_graph(lab: Lab, graph: Graph) -> Contender:
         return encode([lab.xp.asarray([root], dtype=label)]).astype(vertex)
 
     def run(source: Any, depth_limit: int | None = None) -> Any:
-        return graph.engine.bfs(view, source, replace(DEFAULT, depth_limit=depth_limit))
+        return graph.engine.bfs(view, source, replace(DEFAULT, depth_limit=depth_limit, trace=trace))
 
     return Contender("rapids_trav", prepare, run, 8 * graph.n_vertices)
 

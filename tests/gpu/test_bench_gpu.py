@@ -125,10 +125,12 @@ def test_ranks_are_timed_beside_one_gpu(make_lab, monkeypatch):
     from bench import devices
 
     monkeypatch.setattr(devices, "rival", lambda *_: {"name": "pylibcugraph"})
-    one, _, two = devices.measure(make_lab(), ["rmat9"])
+    one, _, two, *levels = devices.measure(make_lab(), ["rmat9"])
     assert (one["layout"], two["layout"]) == (None, "rows by both ends")
     assert all(row["checked"] == 3 and row["wrong"] == 0 for row in (one, two))
     assert two["median_ms"] > 0
+    assert all(row["exchange"] for row in levels) and levels[0]["frontier"] == 1
+    assert two["predicted_ms"] > 0
 
 
 def test_a_graph_is_generated_dealt_and_checked(make_lab, monkeypatch):
