@@ -116,7 +116,7 @@ def free_target(folder: Any) -> Path:
     return target
 
 
-def in_use(folder: Any) -> TravError:
+def in_use(folder: object) -> TravError:
     """Return the error for a folder that exists already."""
     return TravError(f"{folder} exists already: remove it first, or name another folder.")
 
