@@ -469,7 +469,7 @@ WRONG = {
     "no number of hops": (
         lambda graph: graph.khop(1, None),
         TravError,
-        "k=None is not a number of levels: give an integer of 0 or more.",
+        "k=None is not a number of steps: give an integer of 0 or more.",
     ),
     "unknown direction of degrees": (
         lambda graph: graph.degrees("up"),

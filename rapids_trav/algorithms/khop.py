@@ -149,7 +149,7 @@ class Neighborhood(_Frames[FrameT]):
 
 def khop(graph: TraversableGraph, seeds: object, k: int, options: SearchOptions) -> Neighborhood:
     """Return the neighbourhood that `Graph.khop` documents."""
-    limited = replace(options, depth_limit=whole_number("k", k), predecessors=False)
+    limited = replace(options, depth_limit=whole_number("k", k, of="steps"), predecessors=False)
     own, table = whole_answers(graph)
     question = ask(
         graph, seeds, limited, what="seeds", checked=own is None or table is None or graph.n_vertices == 0

@@ -231,7 +231,7 @@ def _open_on_cluster(
     from rapids_trav.cli import clusters  # imports Dask
 
     refuse_given(
-        ("memory_limit", "spill", "devices"),
+        ("memory_limit", "spill", "devices", "variant", "weight", "weighted"),
         "a graph in this process, and --scheduler spreads it over workers",
     )
     start = time.perf_counter()

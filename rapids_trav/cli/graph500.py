@@ -12,7 +12,8 @@ from rich.table import Table
 from rapids_trav.cli.checks import refuse_given, wrong_option
 from rapids_trav.cli.options import derived, gpus
 from rapids_trav.cli.report import console, seconds, steps
-from rapids_trav.engines import select
+from rapids_trav.doctor import choose_engine
+from rapids_trav.engines import select, spread_over
 from rapids_trav.graph500 import Report, run
 from rapids_trav.graph500.harness import MOST_EDGE_FACTOR, MOST_SCALE, MOST_SEED
 from rapids_trav.io import check_writable
@@ -91,6 +92,9 @@ def graph500(
             )
         with wrong_option():
             select(engine, "pandas")
+    if devices is not None:
+        with wrong_option():
+            spread_over(select(choose_engine() if engine == "auto" else engine, "pandas"), devices)
     asked: dict[str, Any] = {
         "edge_factor": edge_factor,
         "roots": roots,

@@ -27,6 +27,8 @@ def save(folder: str, weight: str | None, quiet: bool, **edges: Given) -> None:
     rapids-trav save edges.csv graph
     rapids-trav bfs graph --source 0
     """
+    if not folder:
+        raise click.UsageError("FOLDER is empty: give the name of a folder.")
     with wrong_option():
         reachable(Path(folder))
     if Path(folder).exists() and not Path(folder).is_dir():

@@ -66,7 +66,9 @@ def on_command_line(message: str, options: dict[str, str]) -> str:
         if value == "False":
             return f"no {option}"
         quoted = value[0] in "'\""
-        return f"{option} {shlex.quote(value[1:-1]) if quoted else value.replace(' ', '')}"
+        # The only list that is typed is one of numbers with commas between them, as of --devices.
+        typed = shlex.quote(value[1:-1]) if quoted else value.replace(" ", "").strip("[]")
+        return f"{option} {typed}"
 
     assigned = rf"(?P<name>{names})=(?P<value>{_VALUE})"
     message = re.sub(rf"\b(?:\w+\.)*\w+\({assigned}\)", given, message)

@@ -50,7 +50,7 @@ def cluster_for(edges: object, options: BuildOptions) -> Client | None:
             "or give client=, and its workers hold the graph."
         )
         return None
-    _refuse(options, OF_ONE_PROCESS, "has no meaning for a graph on the workers of a cluster")
+    _refuse(options, OF_ONE_PROCESS, "is not supported by a graph on the workers of a cluster")
     return client
 
 
@@ -168,7 +168,7 @@ def refuse_local(**given: object) -> None:
     for name, value in given.items():
         if value is not None:
             raise TravError(
-                f"{name}={written(value)} has no meaning for a graph on the workers of a cluster: leave it "
+                f"{name}={written(value)} is not supported by a graph on the workers of a cluster: leave it "
                 f"out."
             )
 

@@ -124,8 +124,8 @@ class DistributedQuestions:
     def paths(self, sources: object, options: PathOptions) -> Frame:
         if options.weighted:
             raise TravError(
-                "weighted=True needs weights, which graphs on many workers do not have: build the graph in "
-                "this process, with edges.compute().trav.graph(...), and ask it."
+                "weighted=True needs weights, which a graph on the workers of a cluster does not have: build "
+                "the graph in this process, with edges.compute().trav.graph(...), and ask it."
             )
         named = _named(options)
         kept = self._ask("paths", portable(sources), named.pop("targets", None), **named)

@@ -10,9 +10,11 @@ import numpy as np
 from rapids_trav.algorithms.annotate import annotate
 from rapids_trav.algorithms.khop import columns_of
 from rapids_trav.csr.paths import PathLayout
+from rapids_trav.distributed.questions import DistributedQuestions, unanswered
 from rapids_trav.frames import exchange
 from rapids_trav.frames.columns import Frame, Values, move
 from rapids_trav.frames.exchange import EdgeColumns
+from rapids_trav.graph.contents import GraphContents
 from rapids_trav.graph.properties import GraphProperties
 
 if TYPE_CHECKING:
@@ -67,7 +69,7 @@ class JoinMethods(GraphProperties):
         0    0    1             0             1
         1    1    2             1             2
         """
-        return annotate(self.contents, edges, answer, on)
+        return annotate(self._in_this_process("annotate"), edges, answer, on)
 
     def to_networkx(self) -> networkx.Graph:
         """Return the graph as a NetworkX graph.
@@ -89,7 +91,7 @@ class JoinMethods(GraphProperties):
         >>> print(graph.to_networkx())
         Graph with 5 nodes and 4 edges
         """
-        return exchange.to_networkx(*self._whole())
+        return exchange.to_networkx(*self._whole("to_networkx"))
 
     def to_igraph(self) -> igraph.Graph:
         """Return the graph as an igraph graph.
@@ -110,7 +112,7 @@ class JoinMethods(GraphProperties):
         >>> graph.to_igraph().vs["name"]
         [0, 1, 2, 3, 4]
         """
-        return exchange.to_igraph(*self._whole())
+        return exchange.to_igraph(*self._whole("to_igraph"))
 
     def to_scipy(self) -> scipy.sparse.csr_array:
         """Return the adjacency matrix as a `scipy.sparse.csr_array`.
@@ -136,7 +138,7 @@ class JoinMethods(GraphProperties):
                [0, 1, 0, 0, 1],
                [0, 0, 0, 1, 0]])
         """
-        graph = self.contents
+        graph = self._in_this_process("to_scipy")
         place = None if graph.ids.order is None else move(graph.ids.order, np)
         rows = graph.rows.pairs() if graph.weight is None else graph.rows.weighted()
         parts = zip(*([move(part, np) for part in chunk] for chunk in rows), strict=True)
@@ -193,8 +195,14 @@ class JoinMethods(GraphProperties):
         """
         return self.questions.path_layout(relaxed)
 
-    def _whole(self) -> tuple[Frame, Frame, EdgeColumns]:
+    def _in_this_process(self, method: str) -> GraphContents:
+        """Return the graph's contents; refuse the method for a graph on the workers of a cluster."""
+        if isinstance(self.questions, DistributedQuestions):
+            raise unanswered(method)
+        return self.contents
+
+    def _whole(self, method: str) -> tuple[Frame, Frame, EdgeColumns]:
         """Return a frame of all vertices, one of all edges, and what their columns mean."""
-        graph = self.contents
+        graph = self._in_this_process(method)
         vertices = graph.frame(graph.vertex_columns("vertex"))
         return vertices, graph.rows.inside(graph.values.flags()), columns_of(graph)

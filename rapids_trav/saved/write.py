@@ -20,6 +20,7 @@ save to the same place removes it.  `folder.py` reads the folder back.
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -90,6 +91,8 @@ def write_graph(
         why = error.strerror or error
         if not made:
             raise TravError(f"{folder} cannot be created: {why}; name another folder.") from error
+        if taken(error):
+            raise in_use(folder) from error
         raise TravError(
             f"{folder} cannot be written: {why}; it needs {readable(n_bytes)}, and nothing is left of it: "
             f"free space there, or name another folder."
@@ -102,7 +105,7 @@ def free_target(folder: Any) -> Path:
         target = location("folder", folder).resolve()
         there = target.exists()
         if there and (not target.is_dir() or any(target.iterdir())):
-            raise TravError(f"{folder} exists already: remove it first, or name another folder.")
+            raise in_use(folder)
     except (OSError, RuntimeError) as error:  # a link to itself raises one or the other
         why = getattr(error, "strerror", None) or error
         raise TravError(f"{folder} cannot be created: {why}; name another folder.") from error
@@ -111,6 +114,16 @@ def free_target(folder: Any) -> Path:
             f"{folder} is the mount point of a disk, which cannot be replaced: name a folder in it."
         )
     return target
+
+
+def in_use(folder: object) -> TravError:
+    """Return the error for a folder that exists already."""
+    return TravError(f"{folder} exists already: remove it first, or name another folder.")
+
+
+def taken(error: OSError) -> bool:
+    """Return whether a rename failed because another save has put its folder in this place."""
+    return error.errno in (errno.ENOTEMPTY, errno.EEXIST)
 
 
 def _refuse_without_room(target: Path, n_bytes: int) -> None:

@@ -102,7 +102,7 @@ class Scratch:
                 return np.frombuffer(mmap.mmap(file.fileno(), n * dtype.itemsize), dtype)
         except OSError as error:
             raise TravMemoryError(
-                f"{what} needs {readable(n * dtype.itemsize)} in {self.folder}, which cannot be reserved "
+                f"{readable(n * dtype.itemsize)} for {what} cannot be reserved in {self.folder} "
                 f"({error.strerror or error}): free space there, name another folder with spill=, or give a "
                 f"larger memory_limit."
             ) from error

@@ -254,6 +254,7 @@ def test_doctor(capsys):
         (["graph500", "--scale", "5", "--roots", "0"], 2, "0"),
         (["graph500", "--scale", "5", "--json", "no/such/r.json"], 2, "no folder"),
         (["paths", "facebook", "-s", "0", "-t", "99999"], 1, "99999"),
+        (["save", "facebook", ""], 2, "FOLDER is empty: give the name of a folder."),
         (["bfs", "facebook"], 2, "--source"),
         (["bfs", "facebook", "-s", "0", "--depth-limit", "-1"], 2, "-1"),
         (["bfs", "facebook", "-s", "0", "--mode", "all"], 2, "all"),
@@ -263,14 +264,14 @@ def test_doctor(capsys):
         (
             ["bfs", "facebook", "-s", "0", "--engine", "cpu", "--devices", "0,1"],
             2,
-            "--devices [0,1] is for GPUs, but the graph is on the cpu engine: give --engine cuda, or leave",
+            "--devices 0,1 is for GPUs, but the graph is on the cpu engine: give --engine cuda, or leave",
         ),
         (
             ["khop", "facebook", "-s", "0", "-k", "1", "--devices", "all", "--memory-limit", "1GB"],
             2,
             "--memory-limit 1GB has no meaning with devices",
         ),
-        (["graph500", "--scale", "5", "--engine", "cpu", "--devices", "all"], 1, "--devices all is for GPUs"),
+        (["graph500", "--scale", "5", "--engine", "cpu", "--devices", "all"], 2, "--devices all is for GPUs"),
         (
             ["graph500", "--scale", "5", "--scheduler", "tcp://x:1", "--devices", "all"],
             2,

@@ -103,6 +103,7 @@ def test_a_malformed_text_is_refused(scheduler, gangs, tmp_path, monkeypatch, ca
     [
         (["nowhere.csv"], "is not a file or folder of edges"),
         (["facebook", "--memory-limit", "1GB"], "--memory-limit is for a graph in this process"),
+        (["facebook", "--variant", "push"], "--variant is for a graph in this process"),
         pytest.param(
             ["facebook", "--engine", "cuda"],
             "--engine cuda needs a GPU with cuDF and CuPy on every worker, and 0 of 1 have one",
@@ -113,6 +114,14 @@ def test_a_malformed_text_is_refused(scheduler, gangs, tmp_path, monkeypatch, ca
 def test_what_a_cluster_does_not_take(scheduler, gangs, capsys, arguments, message):
     assert run(["bfs", *arguments, "-s", "0", "--scheduler", scheduler]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", [["--weight", "km"], ["--weighted"]])
+def test_paths_by_weight_are_not_for_a_cluster(scheduler, gangs, capsys, option):
+    words = ["paths", "facebook", "-s", "0", "-t", "1", *option, "--scheduler", scheduler]
+    assert run(words) == 2
+    assert f"{option[0]} is for a graph in this process" in capsys.readouterr().err
+    assert gangs == []  # refused before anything was built
 
 
 def test_a_shipped_graph(scheduler, gangs, capsys):

@@ -89,10 +89,10 @@ def test_options_of_workers_have_no_meaning_without_a_client(without_client, fra
         {"tuning": {}},
     ],
 )
-def test_options_of_one_process_have_no_meaning_on_workers(here, gangs, frame, option):
+def test_options_of_one_process_are_refused_on_workers(here, gangs, frame, option):
     (name,) = option
     with pytest.raises(
-        TravError, match=rf"^{name}=.* has no meaning for a graph on the workers.*edges\.compute"
+        TravError, match=rf"^{name}=.* is not supported by a graph on the workers.*edges\.compute"
     ):
         frame.trav.graph(client=here, **option)
     assert gangs == []
@@ -173,7 +173,7 @@ def test_the_gang_is_closed_where_building_fails(here, gangs, frame, monkeypatch
 
 def test_a_folder_of_parts_needs_a_client(here, gangs, tmp_path, request):
     (tmp_path / "parts.json").write_text("{}")
-    with here.as_current(), pytest.raises(TravError, match=r"^memory_limit='1GB' has no meaning"):
+    with here.as_current(), pytest.raises(TravError, match=r"^memory_limit='1GB' is not supported"):
         Graph.open(tmp_path, memory_limit="1GB")
     request.getfixturevalue("without_client")
     with pytest.raises(

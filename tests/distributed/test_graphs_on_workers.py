@@ -199,7 +199,7 @@ def test_rows_that_are_not_kept(client):
         (lambda graph: graph.bfs([]), TravError, "^sources is empty"),
         (lambda graph: graph.bfs(0, targets=[0, 999]), UnknownVertexError, "^targets contains 1 unknown"),
         (lambda graph: graph.khop(999, 1), UnknownVertexError, "^seeds contains 1 unknown vertex: 999"),
-        (lambda graph: graph.khop(0, -1), TravError, "^k=-1 is not a number of levels"),
+        (lambda graph: graph.khop(0, -1), TravError, "^k=-1 is not a number of steps"),
         (lambda graph: graph.bfs(0, where="shut"), UnknownColumnError, "'shut' is not in the edges"),
         (lambda graph: graph.bfs(0, where="kind"), TravError, "kind"),
         (lambda graph: graph.bfs(0, variant="none"), TravError, "^variant='none' is not known"),

@@ -160,6 +160,10 @@ def test_attributes(graph, edges):
         ("sssp", lambda graph: graph.sssp(0)),
         ("pagerank", lambda graph: graph.pagerank()),
         ("run", lambda graph: graph.run(None, initial=0)),
+        ("annotate", lambda graph: graph.annotate(pd.DataFrame(), pd.DataFrame())),
+        ("to_networkx", lambda graph: graph.to_networkx()),
+        ("to_igraph", lambda graph: graph.to_igraph()),
+        ("to_scipy", lambda graph: graph.to_scipy()),
     ],
 )
 def test_questions_that_workers_do_not_answer(graph, name, ask):
@@ -197,5 +201,5 @@ def test_saved_and_opened(tmp_path, here, graph, gangs, edges):
     assert gangs[1].device is None
     with here.as_current():
         assert_frame_equal(opened.degrees().compute(), edges.trav.graph().degrees())
-    with pytest.raises(TravError, match=r"^verify=True has no meaning for a graph on the workers"):
+    with pytest.raises(TravError, match=r"^verify=True is not supported by a graph on the workers"):
         Graph.open(tmp_path / "graph", client=here, verify=True)

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from rapids_trav.distributed import clusters
+from rapids_trav.distributed.questions import UNANSWERED
+from rapids_trav.graph.join_methods import JoinMethods
 from rapids_trav.storage.build_options import BuildOptions
 
 ROOT = Path(__file__).parents[2]
@@ -52,6 +54,15 @@ def test_the_ten_lines(workers, tmp_path):
 def test_every_code_of_the_page_compiles():
     for code in re.findall(r"```py(?:thon)?\n(.*?)```", PAGE, re.DOTALL):
         compile(code, "dask.md", "exec")
+
+
+def test_the_questions_and_methods_that_are_refused_are_all_named():
+    refused = PAGE.split("## What is refused")[1].split("##")[0]
+    joins = [name for name in vars(JoinMethods) if not name.startswith("_")]
+    assert {"annotate", "to_scipy"} < set(joins)
+    for name in (*UNANSWERED, *joins):
+        assert f"`{name}`" in refused
+    assert "`paths(weighted=True)`" in refused
 
 
 def test_the_options_that_are_refused_are_all_named():

@@ -25,6 +25,24 @@ def test_the_code_prints_what_is_shown(tmp_path):
     assert done.stdout == shown
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("shortest_path", {"target": 2, "weight": "km"}, "with a `target` and no `source`"),
+        ("shortest_path_length", {"target": 2, "weight": "km"}, "with a `target` and no `source`"),
+        ("ego_graph", {"n": 0, "undirected": True}, "`ego_graph` of a directed graph with `undirected=True`"),
+    ],
+)
+def test_calls_on_directed_graphs_that_networkx_runs_are_listed(name, arguments, said):
+    nx = pytest.importorskip("networkx")
+    from rapids_trav.backends.interface import backend
+
+    for kind, taken in ((nx.Graph, True), (nx.DiGraph, False)):
+        graph = nx.path_graph(3, create_using=kind)
+        assert (backend.can_run(name, (graph,), arguments) is True) == taken
+    assert said in PAGE.split("and these calls:")[1].split("\n\n")[1]
+
+
 def test_the_table_has_every_function():
     table = PAGE.split("## What it has")[1].split("\n\n")[1]
     named = set(re.findall(r"`(\w+)`", table)) - {"personalization", "nstart", "dangling"}

@@ -11,6 +11,7 @@ import pytest
 from rapids_trav import Graph, TravError, datasets
 from rapids_trav.cli import run as command_line
 from rapids_trav.io import read_edges, write_frame
+from rapids_trav.saved import write
 from rapids_trav.utilities.atomic_files import folder_in_the_making
 
 EDGES = pd.DataFrame({"src": [3, 1, 1], "dst": [1, 2, 9]})
@@ -37,6 +38,22 @@ def test_a_link_to_nothing_says_where_the_folder_goes(tmp_path):
     (tmp_path / "link").symlink_to("real")
     EDGES.trav.graph().save(tmp_path / "link")
     assert Graph.open(tmp_path / "real", engine="cpu").n_edges == 3
+
+
+def test_a_place_that_another_save_takes_in_the_meantime(tmp_path, monkeypatch):
+    graph, others = EDGES.trav.graph(), [EDGES.iloc[:1].trav.graph()]
+    sync = write.sync_folder
+
+    def overtaken(folder):
+        while others:
+            others.pop().save(tmp_path / "graph")
+        sync(folder)
+
+    monkeypatch.setattr(write, "sync_folder", overtaken)
+    with pytest.raises(TravError, match=r"graph exists already: remove it first, or name another folder\.$"):
+        graph.save(tmp_path / "graph")
+    assert left_in(tmp_path) == ["graph"]
+    assert Graph.open(tmp_path / "graph", engine="cpu").n_edges == 1
 
 
 def test_links_that_cannot_be_saved_to(tmp_path, monkeypatch):

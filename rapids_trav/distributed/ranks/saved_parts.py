@@ -38,7 +38,7 @@ from rapids_trav.ids.maps import Column, vertex_dtype
 from rapids_trav.saved.graphs import name_in_head
 from rapids_trav.saved.head import TableEntry, damaged
 from rapids_trav.saved.ids import columns_of, describe
-from rapids_trav.saved.write import HEAD, free_target, head_bytes, write_graph
+from rapids_trav.saved.write import HEAD, free_target, head_bytes, in_use, taken, write_graph
 from rapids_trav.storage.filters import refuse_filter
 from rapids_trav.storage.mapped_arrays import open_array
 from rapids_trav.utilities.atomic_files import (
@@ -95,9 +95,9 @@ def save(graph: RankGraph, folder: str) -> None:
                 partial.rename(target)
                 sync_folder(target.parent)
             except OSError as refused:
-                error = TravError(
-                    f"{folder} cannot be written: {refused.strerror or refused}; name another folder."
-                )
+                why = refused.strerror or refused
+                failure = TravError(f"{folder} cannot be written: {why}; name another folder.")
+                error = in_use(folder) if taken(refused) else failure
         raise_together(rank, error)
 
 

@@ -144,7 +144,7 @@ def _levels(graph: RankGraph, sources: object, **options: Any) -> Kept:
 
 
 def _khop(graph: RankGraph, seeds: object, k: object, **options: Any) -> Kept:
-    whole_number("k", k)
+    whole_number("k", k, of="steps")
     graph.rows.check_kept("khop")
     found = khop.khop(graph, seeds, k, _options(options))  # type: ignore[arg-type]
     kept = _kept(vertices=found.vertices, edges=[frame for _, frame in found.edges])

@@ -83,6 +83,24 @@ def test_nothing_is_left_if_one_rank_cannot_write(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_place_that_another_save_takes_in_the_meantime(tmp_path, monkeypatch):
+    from rapids_trav.distributed.ranks import saved_parts
+
+    edges = edges_of("integers")
+    graph = spread(edges, (1, 2))
+    sync = saved_parts.sync_folder
+
+    def overtaken(folder):
+        if not (tmp_path / "graph").exists():
+            edges.trav.graph().save(tmp_path / "graph")
+        sync(folder)
+
+    monkeypatch.setattr(saved_parts, "sync_folder", overtaken)
+    with pytest.raises(RankError, match="graph exists already: remove it first"):
+        graph.ask("save", str(tmp_path / "graph"))
+    assert [path.name for path in tmp_path.iterdir()] == ["graph"]
+
+
 def flip(path):
     content = bytearray(path.read_bytes())
     content[-1] ^= 1
