@@ -4,11 +4,10 @@
     python ci/compile_kernels.py --arch 90 bfs_fused.cu     # all specialisations of some, for some
     python ci/compile_kernels.py --all                      # all of everything, in three times the time
 
-Every specialisation of every file is compiled for every architecture, except for bfs_fused.cu, which takes
-nine tenths of that time.  It is compiled in every specialisation for sm_90, for which it is tuned.  The other
-architectures share the specialisations: each compiles a sixth of them, of all types.  That suffices: no
-source depends on the architecture, all architectures have the same registers for a block and more shared
-memory than is requested, and each architecture's compiler sees each line of the file several times.
+Every specialisation of every file is compiled for sm_90, for which the kernels are tuned, and for one of the
+other architectures, which take turns: each compiles every file, and files with many specialisations in all
+types.  That suffices: the sources hardly depend on the architecture (one copy to shared memory in
+bfs_fused.cu does), and all have the same registers for a block and more shared memory than is requested.
 
 Prints a table with a row for each file, types and architecture: registers of the kernel that uses most, bytes
 spilled (stored and loaded) by all of the file.  Exits with 1 if any gives an error or a warning.  NVRTC comes
@@ -34,12 +33,12 @@ from rapids_trav.engines.cuda.bfs import fused
 from rapids_trav.engines.cuda.programs import link
 from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.multigpu import local_cuda
-from rapids_trav.engines.multigpu.one_launch import group as one_launch
+from rapids_trav.engines.multigpu.one_launch import launch as one_launch
 from rapids_trav.graph500 import cuda as graph500
 
 ARCHITECTURES = (75, 80, 86, 89, 90, 100, 120)
 TUNED_FOR = 90
-SHARED_OUT = (fused.FILE,)
+LONGEST = fused.FILE
 SPECIALISATIONS = (
     *loader.SPECIALISATIONS,
     *fused.SPECIALISATIONS,
@@ -97,15 +96,28 @@ def jobs(wanted: Sequence[int], everything: bool) -> list[tuple[str, loader.Defi
     """Return files, defines and architectures, the longest compilations first."""
     tuned = TUNED_FOR if TUNED_FOR in wanted else wanted[0]
     others = [architecture for architecture in wanted if architecture != tuned]
-    found = []
-    for file, group in groupby(SPECIALISATIONS, key=lambda entry: entry[0]):
-        for i, (_, defines) in enumerate(group):
-            chosen = wanted
-            if file in SHARED_OUT and others and not everything:
-                # Each round begins with another architecture, so that none gets every second of the defines.
-                chosen = (tuned, others[(i + i // len(others)) % len(others)])
-            found += [(file, defines, architecture) for architecture in chosen]
-    return sorted(found, key=lambda job: job[0] not in SHARED_OUT)
+    found: list[tuple[str, loader.Defines, int]] = []
+    for file, group in groupby(sorted(SPECIALISATIONS, key=_file), key=_file):
+        entries = list(group)
+        if everything:
+            found += [(*entry, architecture) for entry in entries for architecture in wanted]
+            continue
+        found += [(*entry, tuned) for entry in entries]
+        if others:
+            # Few specialisations begin again, until each of the other architectures has one.
+            found += [
+                (*entries[i % len(entries)], _in_turn(others, i)) for i in range(max(len(entries), len(others)))
+            ]
+    return sorted(found, key=lambda job: _file(job) != LONGEST)
+
+
+def _file(job: tuple) -> str:
+    return job[0]
+
+
+def _in_turn(architectures: Sequence[int], i: int) -> int:
+    """Return one in turn, each round from another on, so that none gets every second of the defines."""
+    return architectures[(i + i // len(architectures)) % len(architectures)]
 
 
 def _checked(result: tuple):
