@@ -39,8 +39,8 @@ Answers = Generator[tuple[Hashable, Frame], None, None]
 class BfsStream(Generic[FrameT]):
     """The answers of `Graph.bfs_stream`: an iterator over pairs of root and frame.
 
-    Several threads may each have an iterator of one graph, but only one at a time may advance an iterator.  Any
-    thread may close it: an answer that is being made is still returned.
+    Several threads may each have an iterator of one graph, but only one at a time may advance an iterator.
+    Any thread may close it: an answer that is being made is still returned.
 
     Examples
     --------
