@@ -6,9 +6,10 @@ one.  Other engines, and graphs whose edges are not in the engine's memory, sear
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Generator, Hashable, Iterator
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from types import TracebackType
 from typing import Generic, cast
@@ -39,6 +40,7 @@ class BfsStream(Generic[FrameT]):
     """The answers of `Graph.bfs_stream`: an iterator over pairs of root and frame.
 
     Several threads may each have an iterator of one graph, but only one at a time may advance an iterator.
+    Any thread may close it: an answer that is being made is still returned.
 
     Examples
     --------
@@ -56,11 +58,15 @@ class BfsStream(Generic[FrameT]):
     def __init__(self, answers: Answers) -> None:
         self._answers = answers
         self._refusal: str | None = None
+        self._ended = False
+        self._advancing = threading.Lock()  # held while an answer is made
 
     def __iter__(self) -> BfsStream[FrameT]:
         return self
 
     def __next__(self) -> tuple[Hashable, FrameT]:
+        if not self._advancing.acquire(blocking=False):
+            raise TravError(f"This {NAME} is already making an answer: give each thread a stream of its own.")
         try:
             return next(self._answers)
         except StopIteration:
@@ -68,8 +74,9 @@ class BfsStream(Generic[FrameT]):
                 raise TravError(self._refusal) from None
             raise
         finally:
-            if self._refusal is not None:
-                self._answers.close()
+            self._advancing.release()
+            if self._ended:
+                self._end()
 
     def close(self) -> None:
         """End the searches and free their memory; frames that were returned remain valid.
@@ -86,13 +93,21 @@ class BfsStream(Generic[FrameT]):
         4
         >>> answers.close()
         """
-        self._answers.close()
+        self._end()
 
     def refuse(self, reason: str) -> None:
         """End the searches; a request for another answer raises an error that gives the reason."""
         self._refusal = reason
-        with suppress(ValueError):  # an answer is being made, after which the searches end
-            self._answers.close()
+        self._end()
+
+    def _end(self) -> None:
+        """End the searches now or, if an answer is being made, once it has been."""
+        self._ended = True
+        if self._advancing.acquire(blocking=False):
+            try:
+                self._answers.close()
+            finally:
+                self._advancing.release()
 
     def __enter__(self) -> BfsStream[FrameT]:
         return self

@@ -283,6 +283,41 @@ def test_closing_the_graph_while_an_answer_is_made(queuing):
         next(stream)
 
 
+def test_closing_a_stream_while_an_answer_is_made(queuing):
+    """As another thread does: the answer is returned, then the searches end."""
+    engine, graph = queuing
+    stream, search = graph.bfs_stream(ROOTS), engine.bfs
+
+    def closing(*asked):
+        stream.close()
+        return search(*asked)
+
+    engine.bfs = closing
+    assert next(stream)[0] == 10
+    assert engine.closed == 1
+    assert list(stream) == []
+
+
+def test_two_threads_that_advance_one_stream(engine):
+    graph = EDGES.trav.graph(engine=engine)
+    advanced = []
+
+    def roots():
+        thread = threading.Thread(target=advance)
+        thread.start()
+        thread.join()
+        yield from ROOTS
+
+    def advance():
+        with pytest.raises(TravError, match=r"^This bfs_stream is already making an answer: give"):
+            next(stream)
+        advanced.append(True)
+
+    stream = graph.bfs_stream(roots())
+    assert [root for root, _ in stream] == ROOTS
+    assert advanced == [True]
+
+
 def test_a_graph_with_a_stream_can_be_pickled():
     graph = EDGES.trav.graph()
     stream = graph.bfs_stream(ROOTS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,7 @@ from rapids_trav.programs import shipped
 from rapids_trav.storage.paged import Paged
 from rapids_trav.utilities.sizes import parse_bytes
 
+DOCS = Path(__file__).parents[2] / "docs"
 HOPS = shipped.breadth_first()
 APPLIED = Program("applied", "int64", "min", apply=lambda value, gathered: min(value, gathered))
 EDGES = pd.DataFrame({"src": [0, 1, 2, 2], "dst": [1, 2, 3, 0], "w": [1.0, 2.0, 3.0, 4.0]})
@@ -196,6 +198,20 @@ def test_auto_takes_blocks_where_a_push_has_no_room():
     assert "blocks" not in set(tight.sssp(0, schedule="sweep", trace=True).trace["mode"])
     assert "blocks" not in set(tight.components(trace=True).trace["mode"])
     assert found.result["distance"].equals(wide.sssp(0)["distance"])
+
+
+def test_run_goes_over_blocks_only_where_it_is_asynchronous():
+    """The pages say so, since `run` is not asynchronous by default."""
+    program = Program("nearest", "int64", "min", gather=lambda message, weight: message + weight)
+    options = {"initial": {0: 0}, "weighted": True}
+    asynchronous = options | {"asynchronous": True, "schedule": "paths"}
+    graph, _ = just_enough(weighted_grid(60), lambda graph: graph.run(program, **asynchronous), weight="w")
+    assert set(graph.run(program, trace=True, **asynchronous).trace["mode"]) == {"blocks"}
+    with pytest.raises(TravError, match=r"the run is synchronous: give asynchronous=True"):
+        graph.run(program, schedule="paths", **options)
+    memory, table = (" ".join((DOCS / f"{page}.md").read_text().split()) for page in ("memory", "options"))
+    assert "this is the default for `sssp` and `run(asynchronous=True)`" in memory
+    assert "so `run` needs `asynchronous=True`" in table
 
 
 def test_runs_end_and_go_on_where_they_were(tmp_path):
