@@ -97,7 +97,7 @@ def jobs(wanted: Sequence[int], everything: bool) -> list[tuple[str, loader.Defi
     tuned = TUNED_FOR if TUNED_FOR in wanted else wanted[0]
     others = [architecture for architecture in wanted if architecture != tuned]
     found: list[tuple[str, loader.Defines, int]] = []
-    for file, group in groupby(sorted(SPECIALISATIONS, key=_file), key=_file):
+    for _, group in groupby(sorted(SPECIALISATIONS, key=_file), key=_file):
         entries = list(group)
         if everything:
             found += [(*entry, architecture) for entry in entries for architecture in wanted]
@@ -105,9 +105,8 @@ def jobs(wanted: Sequence[int], everything: bool) -> list[tuple[str, loader.Defi
         found += [(*entry, tuned) for entry in entries]
         if others:
             # Few specialisations begin again, until each of the other architectures has one.
-            found += [
-                (*entries[i % len(entries)], _in_turn(others, i)) for i in range(max(len(entries), len(others)))
-            ]
+            n = max(len(entries), len(others))
+            found += [(*entries[i % len(entries)], _in_turn(others, i)) for i in range(n)]
     return sorted(found, key=lambda job: _file(job) != LONGEST)
 
 

@@ -45,7 +45,7 @@ def connect_devices(control: TcpCommunicator, wanted: str | None) -> tuple[Devic
         if wanted == "cuda":
             raise TravError(
                 f"{with_gpu} of {control.size} workers have a GPU with cuDF and CuPy: start all of them with "
-                "dask-cuda, or give partitions of pandas frames."
+                "dask-cuda, or search on the CPUs, with partitions of pandas frames or without engine='cuda'."
             )
         return "cpu", control
     return "cuda", _connect_gpus(control)
