@@ -5,9 +5,9 @@
     python ci/compile_kernels.py --all                      # all of everything, in three times the time
 
 Every specialisation of every file is compiled for sm_90, for which the kernels are tuned, and for one of the
-other architectures, which take turns: each compiles every file, and files with many specialisations in all
-types.  That suffices: the sources hardly depend on the architecture (one copy to shared memory in
-bfs_fused.cu does), and all have the same registers for a block and more shared memory than is requested.
+other architectures, which take turns: each compiles every file, but of a file with few specialisations only
+some.  Of the sources only a warp's sum in bfs_fused.cu depends on the architecture, and all architectures
+have the same registers for a block and more shared memory than is requested.
 
 Prints a table with a row for each file, types and architecture: registers of the kernel that uses most, bytes
 spilled (stored and loaded) by all of the file.  Exits with 1 if any gives an error or a warning.  NVRTC comes
