@@ -97,10 +97,14 @@ def search_all(state: RankState, roots: Sequence[int], settings: Settings, n_che
         sources = graph.ids.encoder()([rank.xp.asarray(list(roots))])
         view = graph.storage.view()
 
-        def once(source: Any) -> RankSearch | Search:
+        def once(source: Any) -> tuple[RankSearch | Search, Traffic]:
+            before = rank.communicator.traffic
+            found: RankSearch | Search
             if settings == AUTO:
-                return graph.engine.bfs(view, source, BfsOptions())
-            return search(rank.communicator, view.part, source, SearchOptions(**settings))
+                found = graph.engine.bfs(view, source, BfsOptions())
+            else:
+                found = search(rank.communicator, view.part, source, SearchOptions(**settings))
+            return found, rank.communicator.traffic - before
 
         once(sources[:1])
         held = view.launched.memory() if settings == AUTO else []
@@ -108,17 +112,15 @@ def search_all(state: RankState, roots: Sequence[int], settings: Settings, n_che
         rows = []
         for i in range(len(sources)):
             source = sources[i : i + 1]
-            before = rank.communicator.traffic
-            found, seconds = ranks.timed(rank, lambda source=source: once(source))
-            sent = rank.communicator.traffic - before
+            (found, sent), seconds = ranks.timed(rank, lambda source=source: once(source))
             own = _own(found, graph.numbering.n_owned)
             told = all_gather_objects(rank, getattr(found, "device_seconds", None))
             ends = int(bench.ends[own.distance >= 0].sum())
             row = {
                 "seconds": seconds,
                 "edges": rank.communicator.sum([ends])[0] // 2,
-                "bytes": getattr(found, "traffic", sent).bytes,
-                "messages": getattr(found, "traffic", sent).messages,
+                "bytes": sent.bytes,
+                "messages": sent.messages,
                 "device_seconds": None if None in told else max(told),
                 "note": "; ".join(refused) or None,
                 "digest": _digest(own.distance),

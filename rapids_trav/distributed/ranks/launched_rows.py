@@ -9,6 +9,7 @@ import numpy as np
 
 from rapids_trav.distributed.ranks.numbering import Numbering
 from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.engines.multigpu.one_launch.dealing import SHARED, Dealing
 from rapids_trav.engines.multigpu.partition import Part
 from rapids_trav.errors import TravError
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from rapids_trav.engines.multigpu.one_launch.member import Member
 
 ROWS = {"both": "rows by both ends for one launch", "lean": "rows by destination for one launch (lean)"}
-SHARED = "bitmaps and lists for other GPUs"
 
 
 @dataclass
@@ -51,7 +51,7 @@ class LaunchedRows:
         held = []
         for direction, member in self.members.items():
             rows, of = member.rank.rows, f", direction {direction}" if self.part.directed else ""
-            held.append((f"{ROWS['lean' if rows.lean else 'both']}{of}", rows.nbytes))
+            held.append((f"{ROWS[rows.layout]}{of}", rows.nbytes))
             held.append((f"{SHARED}{of}", member.rank.layout.n_bytes))
         for direction, reason in self.refused.items():
             of = f" in direction {direction}" if self.part.directed else ""
@@ -66,7 +66,6 @@ class LaunchedRows:
 
     def _dealt(self, direction: str) -> Member:
         from rapids_trav.engines.multigpu.one_launch.deal_among import deal_among, layout_for
-        from rapids_trav.engines.multigpu.one_launch.dealing import Dealing
         from rapids_trav.engines.multigpu.one_launch.member import Member
 
         communicator, n = self.numbering.rank.communicator, self.numbering.n

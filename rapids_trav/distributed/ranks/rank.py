@@ -73,9 +73,7 @@ def exchange_objects(rank: Rank, values: Sequence[Item]) -> list[Item]:
 
 def raise_together(rank: Rank, error: Exception | None) -> None:
     """Raise the first error that any rank has, on all ranks; return if no rank has one."""
-    for other in all_gather_objects(rank, error):
-        if other is not None:
-            raise other
+    objects.raise_together(rank.communicator, error, rank.xp)
 
 
 def from_holders(rank: Rank, mine: np.ndarray, values: np.ndarray) -> np.ndarray:

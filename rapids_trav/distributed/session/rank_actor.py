@@ -40,6 +40,7 @@ class RankActor:
         self._control = TcpCommunicator(gang, worker, rank, size, deadline=deadline)
         self._state = RankState(self._control, "cpu")
         self._last: tuple[str, list[Key]] = ("", [])  # token of the last answer, and keys of its frames
+        self._left = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"rapids-trav-rank-{rank}")
 
     async def meet(self, addresses: Sequence[str], device: str | None) -> Reply:
@@ -83,6 +84,9 @@ class RankActor:
 
     async def leave(self) -> None:
         """End the current request and free everything but what other ranks may still read."""
+        if self._left:
+            return
+        self._left = True
         self._control.fail("the graph was closed", None)
         freed = asyncio.get_running_loop().run_in_executor(self._thread, self._forget)
         await asyncio.wait([freed], timeout=5)  # a function that does not communicate may run on for long

@@ -34,6 +34,13 @@ def exchange_objects(communicator: Communicator, values: Sequence[Item], xp: Mod
     return [pickle.loads(to_bytes(words)) for words in received]
 
 
+def raise_together(communicator: Communicator, error: Exception | None, xp: ModuleType) -> None:
+    """Raise the first error that any rank has, on all ranks; return if no rank has one."""
+    for other in gather_objects(communicator, error, xp):
+        if other is not None:
+            raise other
+
+
 def to_words(data: bytes | memoryview, xp: ModuleType) -> Array:
     """Return bytes as an array of 32-bit words, preceded by their number."""
     words = np.zeros(LENGTH_WORDS + -(-len(data) // 4), np.uint32)

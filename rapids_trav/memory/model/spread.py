@@ -26,11 +26,15 @@ def layout_that_fits(n_vertices: int, n_entries: int, free: Sequence[int], *, sy
 
     Otherwise it is "lean", if the graph is symmetric.
     """
-    n_ranks = len(free)
-    search = dealt_bytes(n_vertices, n_ranks, predecessors=True)
-    held = dealt_rows_bytes(n_vertices, n_entries, n_ranks) + search
-    needed = max(held, deal_bytes(n_vertices, n_entries, n_ranks))
+    needed = spread_bytes(n_vertices, n_entries, len(free))
     return "lean" if symmetric and needed > min(free) else "both"
+
+
+def spread_bytes(n_vertices: int, n_entries: int, n_ranks: int, layout: Layout = "both") -> int:
+    """Return the most bytes that a rank takes: to build its rows, or to hold them with a search."""
+    search = dealt_bytes(n_vertices, n_ranks, predecessors=True, layout=layout)
+    held = dealt_rows_bytes(n_vertices, n_entries, n_ranks, layout) + search
+    return max(held, deal_bytes(n_vertices, n_entries, n_ranks, layout))
 
 
 def dealt_bytes(n_vertices: int, n_ranks: int, *, predecessors: bool, layout: Layout = "both") -> int:

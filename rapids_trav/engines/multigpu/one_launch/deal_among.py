@@ -23,7 +23,7 @@ from rapids_trav.engines.multigpu.one_launch.rows import RankRows, rows_of
 from rapids_trav.engines.multigpu.partition import Part, send_edges
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import move
-from rapids_trav.memory.model.spread import deal_bytes, dealt_bytes, dealt_rows_bytes, layout_that_fits
+from rapids_trav.memory.model.spread import deal_bytes, layout_that_fits, spread_bytes
 from rapids_trav.tuning import Layout
 from rapids_trav.utilities.sizes import readable
 
@@ -49,11 +49,10 @@ def layout_for(communicator: Communicator, part: Part, n_vertices: int, directio
     n_entries = int(told[:, 0].sum()) * (2 if part.directed and direction == "both" else 1)
     free = told[:, 1].tolist()
     layout = layout_that_fits(n_vertices, n_entries, free, symmetric=symmetric)
-    needed = deal_bytes(n_vertices, n_entries, n_ranks, layout)
+    needed = spread_bytes(n_vertices, n_entries, n_ranks, layout)
     if layout == "lean":
-        needed += KEY_BYTES * -(-n_entries // n_ranks)
-    held = dealt_rows_bytes(n_vertices, n_entries, n_ranks, layout)
-    needed = max(needed, held + dealt_bytes(n_vertices, n_ranks, predecessors=True, layout=layout))
+        keys = KEY_BYTES * -(-n_entries // n_ranks)
+        needed = max(needed, keys + deal_bytes(n_vertices, n_entries, n_ranks, layout))
     if needed > min(free):
         raise TravError(
             f"rank {free.index(min(free))} has {readable(min(free))} free on its GPU, and rows for one "

@@ -17,6 +17,7 @@ from rapids_trav.errors import TravError
 MOST_RANKS = 64  # as in kernels/fused_meeting.cuh
 ALIGNED = 128  # ids of a rank are a multiple of this: its part of a bitmap is read in runs of 16 bytes
 _NARROW_IDS = 2**31
+SHARED = "bitmaps and lists for other GPUs"  # name of the memory that other ranks reach
 
 
 @dataclass(frozen=True)

@@ -65,6 +65,7 @@ class LaunchGroup:
         addresses = [rank.shared.data.ptr for rank in self.ranks]
         for rank in self.ranks:
             rank.meet(addresses)
+        self._names = [f"GPU {device} (rank {number})" for number, device in enumerate(devices)]
 
     def search(self, sources: np.ndarray, options: BfsOptions) -> tuple[list[Search], list[list[RankLevel]]]:
         """Search from `sources`, distinct ids; return each rank's answer, and its levels if traced.
@@ -108,10 +109,9 @@ class LaunchGroup:
 
     def _check(self) -> list[float]:
         """Return each rank's seconds, or raise the reason why a rank gave the search up."""
-        names = [f"GPU {rank.device} (rank {number})" for number, rank in enumerate(self.ranks)]
         outcomes = [rank.outcome() for rank in self.ranks]
         for outcome in outcomes:
-            if (error := verdict_of(outcome.stop, self.common.deadline, names)) is not None:
+            if (error := verdict_of(outcome.stop, self.common.deadline, self._names)) is not None:
                 raise error
         return [outcome.seconds for outcome in outcomes]
 

@@ -21,7 +21,7 @@ from rapids_trav.csr.array import Array
 from rapids_trav.engines.cuda.runtime.loader import multiprocessors
 from rapids_trav.engines.interface import BfsOptions, Search
 from rapids_trav.engines.multigpu.communicator import Communicator
-from rapids_trav.engines.multigpu.objects import gather_objects
+from rapids_trav.engines.multigpu.objects import gather_objects, raise_together
 from rapids_trav.engines.multigpu.one_launch.handles import Card, Opened, gpu
 from rapids_trav.engines.multigpu.one_launch.launch import Common, Launch, RankMemory
 from rapids_trav.engines.multigpu.one_launch.rows import RankRows
@@ -57,12 +57,13 @@ class Member:
         device = cupy.cuda.runtime.getDevice()
         sharing = [of for of, _ in told].count(gpu())
         blocks = max(1, multiprocessors(device) // sharing)
-        self.rank = together(communicator, lambda: RankMemory(rows, edge, device, blocks))
-        card = together(communicator, lambda: Card.of(self.rank.shared))
+        self.rank = made_on_all(communicator, lambda: RankMemory(rows, edge, device, blocks))
+        card = made_on_all(communicator, lambda: Card.of(self.rank.shared))
         cards, totals = zip(*gather_objects(communicator, (card, self.rank.totals), cupy), strict=True)
-        self._opened = together(communicator, lambda: Opened(cards, rows.rank))
+        self._opened = made_on_all(communicator, lambda: Opened(cards, rows.rank))
         self.common = Common.of(totals, edge, communicator.deadline, least_pull)
         self.rank.meet(self._opened.addresses)
+        self._names = [f"rank {number}" for number in range(communicator.size)]
 
     def search(
         self, communicator: Communicator, sources: np.ndarray, options: BfsOptions
@@ -87,8 +88,7 @@ class Member:
                 self.rank.stream.synchronize()
             raise
         stop, seconds = self.rank.outcome()
-        names = [f"rank {number}" for number in range(communicator.size)]
-        if (error := verdict_of(stop, self.common.deadline, names)) is not None:
+        if (error := verdict_of(stop, self.common.deadline, self._names)) is not None:
             if stop == STOPPED:  # by a rank whose reason is on its way
                 _wait_for_reason(communicator)
             communicator.abort(str(error).partition(":")[0], error.rank)
@@ -108,15 +108,13 @@ def _wait_for_reason(communicator: Communicator) -> None:
         time.sleep(_PATIENCE / 1000)
 
 
-def together(communicator: Communicator, make: Callable[[], Made]) -> Made:
+def made_on_all(communicator: Communicator, make: Callable[[], Made]) -> Made:
     """Return what `make` returns; if memory is lacking or it raises a `TravError` on a rank, raise on all."""
     made: list[Made] = []
-    mine = None
+    error = None
     try:
         made.append(make())
-    except (TravError, MemoryError) as error:
-        mine = first_line(error)
-    for reason in gather_objects(communicator, mine, cupy):
-        if reason is not None:
-            raise TravError(reason)
+    except (TravError, MemoryError) as raised:
+        error = TravError(first_line(raised))
+    raise_together(communicator, error, cupy)
     return made[0]

@@ -21,6 +21,7 @@ from rapids_trav.engines.cuda.build.in_memory import (
     with_first_neighbors,
 )
 from rapids_trav.engines.multigpu.one_launch.dealing import Dealing
+from rapids_trav.tuning import Layout
 
 _AT_ONCE = 1 << 24  # entries whose ids are computed together, so that temporary arrays stay small
 
@@ -52,6 +53,10 @@ class RankRows:
     def lean(self) -> bool:
         """Whether there are no rows but those of own vertices."""
         return self.out is self.into
+
+    @property
+    def layout(self) -> Layout:
+        return "lean" if self.lean else "both"
 
     @property
     def n_edges(self) -> int:

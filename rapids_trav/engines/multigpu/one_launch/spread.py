@@ -13,7 +13,7 @@ from rapids_trav.engines.cuda.results import predecessors
 from rapids_trav.engines.interface import BfsOptions, Chunks, Search
 from rapids_trav.engines.multigpu.one_launch.answers import by_id, deal_back, whole_answer
 from rapids_trav.engines.multigpu.one_launch.deal_edges import deal_edges
-from rapids_trav.engines.multigpu.one_launch.dealing import Dealing
+from rapids_trav.engines.multigpu.one_launch.dealing import SHARED, Dealing
 from rapids_trav.engines.multigpu.one_launch.group import LaunchGroup
 from rapids_trav.engines.multigpu.one_launch.peers import copied_to
 from rapids_trav.engines.multigpu.one_launch.trace import levels_together
@@ -21,7 +21,6 @@ from rapids_trav.frames.columns import move
 from rapids_trav.tuning import Layout
 
 ROWS, LEAN_ROWS = "rows by both ends", "rows by destination alone (lean)"
-SHARED = "bitmaps and lists for other GPUs"
 
 
 class DealtRows:
@@ -52,7 +51,7 @@ class DealtRows:
 
     @property
     def layout(self) -> Layout:
-        return "lean" if self.group.ranks[0].rows.lean else "both"
+        return self.group.ranks[0].rows.layout
 
     def search(self, sources: Array, options: BfsOptions) -> Search:
         """Search from all `sources` jointly, on all GPUs; the answer is on the current one."""
