@@ -85,3 +85,18 @@ __device__ __forceinline__ u32 load_acquire(const u32* address) {
 __device__ __forceinline__ void add_release(u32* address, u32 value) {
     asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
 }
+
+__device__ __forceinline__ void store_release(u32* address, u32 value) {
+    asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
+}
+
+// Returns the sum before; sees the writes of those who added before, and shows its own to those who add
+// after.
+__device__ __forceinline__ u32 add_acquire_release(u32* address, u32 value) {
+    u32 before;
+    asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;"
+                 : "=r"(before)
+                 : "l"(address), "r"(value)
+                 : "memory");
+    return before;
+}

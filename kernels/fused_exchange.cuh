@@ -4,9 +4,13 @@
 #include "fused_meeting.cuh"
 #include "fused_words.cuh"
 
-// Reading a word of another rank's bitmap for one look-up costs as much as copying this many bytes.
+// Reading a word of another rank's bitmap for one look-up costs as much as copying this many bytes, and those
+// of a row, one after another, delay the level by this much more: tens of round trips of 1.5 us.
 #ifndef LOOK_UP_BYTES
 #define LOOK_UP_BYTES 48
+#endif
+#ifndef LOOK_UP_DELAY_BYTES
+#define LOOK_UP_DELAY_BYTES (16 << 20)
 #endif
 
 // Appends the ids of own vertices to the list of them that other ranks read.
@@ -43,8 +47,10 @@ struct FoundList {
 
 // How a pull step takes a frontier that is in the ranks' parts of the bitmap.
 __device__ __forceinline__ Exchange choose_exchange(const Ranks& ranks, u64 n_unvisited) {
-    const u64 copied = 4 * static_cast<u64>(ranks.n_words());
-    return LOOK_UP_BYTES * n_unvisited < copied * ranks.n ? LOOK_UPS : COPIES;
+    // By each rank, of the others' parts.
+    const u64 copied = 4 * static_cast<u64>(ranks.n_words() - ranks.words_each());
+    const u64 looked_up = LOOK_UP_BYTES * n_unvisited / ranks.n;
+    return looked_up + LOOK_UP_DELAY_BYTES < copied ? LOOK_UPS : COPIES;
 }
 
 // Calls visit(entry, any) for the entries of all ranks' lists, which are where they are, a warp at a time,

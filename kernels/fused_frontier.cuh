@@ -24,16 +24,9 @@ struct Frontier {
     Shared* const* shared;
 #endif
 
-    // Returns a vertex's word.  There is no branch unless the hub cache is in use, so that a thread's
-    // look-ups are in flight together.
+    // Returns a vertex's word.
     __device__ __forceinline__ u32 word(vertex_t v, [[maybe_unused]] Tally& tally) const {
         const vertex_t word = word_of(v);
-#if RANKED
-        if (words_each) {
-            const u8* const there = reinterpret_cast<const u8*>(shared[word / words_each]) + place;
-            return reinterpret_cast<const volatile u32*>(there)[word];
-        }
-#endif
 #if HUB_CACHE
 #if TRACE
         tally.hub_hits += word < hub_words;
@@ -42,21 +35,43 @@ struct Frontier {
 #endif
         return bitmap[word];
     }
+
+#if RANKED
+    // Returns a vertex's word from the rank that it belongs to.
+    __device__ __forceinline__ u32 remote_word(vertex_t v) const {
+        const vertex_t word = word_of(v);
+        const u8* const there = reinterpret_cast<const u8*>(shared[word / words_each]) + place;
+        return reinterpret_cast<const volatile u32*>(there)[word];
+    }
+#endif
 };
 
-// Returns which of N vertices, some of which may be NONE, are in the frontier.
+// Returns which of N vertices, some of which may be NONE, are in the frontier.  No look-up is in a branch of
+// its own, unless the hub cache is in use, so that a thread's look-ups are in flight together.
 template <i32 N>
 __device__ __forceinline__ void look_up(const Frontier& frontier, const vertex_t (&v)[N], bool (&hit)[N],
                                         Tally& tally) {
     u32 word[N];
+    const auto load = [&](const auto& word_at) {
 #pragma unroll
-    for (i32 k = 0; k < N; ++k) {
+        for (i32 k = 0; k < N; ++k) {
 #if HUB_CACHE
-        word[k] = v[k] == NONE ? 0 : frontier.word(v[k], tally);
+            word[k] = v[k] == NONE ? 0 : word_at(v[k]);
 #else
-        word[k] = frontier.word(max(v[k], static_cast<vertex_t>(0)), tally);
+            word[k] = word_at(max(v[k], static_cast<vertex_t>(0)));
 #endif
+        }
+    };
+    const auto load_here = [&](vertex_t u) { return frontier.word(u, tally); };
+#if RANKED
+    if (frontier.words_each) {
+        load([&](vertex_t u) { return frontier.remote_word(u); });
+    } else {
+        load(load_here);
     }
+#else
+    load(load_here);
+#endif
 #pragma unroll
     for (i32 k = 0; k < N; ++k) hit[k] = v[k] != NONE && word[k] >> (v[k] & 31) & 1;
 }

@@ -10,8 +10,9 @@
 // and make the same decisions.  There are two slots for each pair of ranks, as a rank can be one meeting
 // ahead.  A rank that waits too long, or is told to stop, tells all others to stop.
 //
-// Memory of other ranks is read with volatile loads, which no cache answers; writes for them are followed by
-// a fence for the system.
+// Memory of other ranks is read with volatile loads, which no cache answers. A fence for the system takes
+// several times as long as one for the GPU, so only the last block to arrive makes one: what the other blocks
+// wrote, and released to it, is released with it.
 #pragma once
 #include "fused_frontier.cuh"
 #include "fused_level.cuh"
@@ -129,6 +130,22 @@ struct Ranks {
     }
 };
 
+// Waits until a slot is written; returns 0, or why the search has to end.
+__device__ __forceinline__ u32 wait_for(const Slot& slot, u32 number, const u32* stop, u64 deadline,
+                                        u32 if_late) {
+    constexpr u32 ASK_EVERY = 64;  // tries; a look at the clock takes as long as some
+    u64 began = 0;
+    for (u32 tries = 1; load_acquire_system(&slot.meeting) != number; ++tries) {
+        if (tries % ASK_EVERY) continue;
+        const u32 told = load_acquire_system(stop);
+        if (told) return told;
+        const u64 now = nanoseconds();
+        if (!began) began = now;
+        if (now - began > deadline) return if_late;
+    }
+    return 0;
+}
+
 // Exchanges the totals of a level with the other ranks; one warp of the rank calls it when all its blocks
 // have arrived.  After offers, each rank is told how many are for it, in place of the vertices listed.
 __device__ __forceinline__ void exchange_totals(const Ranks& ranks, const Level* level, bool offers) {
@@ -143,18 +160,13 @@ __device__ __forceinline__ void exchange_totals(const Ranks& ranks, const Level*
         store_remote(&slot.edges, __ldcg(&level->edges));
         store_remote(&slot.targets, __ldcg(&level->targets));
         store_remote(&slot.deferred, __ldcg(&level->deferred));
-        __threadfence_system();
         store_release_system(&slot.meeting, number);
     }
-    const u64 began = nanoseconds();
     Level sum{};
     u32 stop = 0;
     for (i32 r = lane_id(); r < ranks.n && !stop; r += WARP) {
         const Slot& slot = own.slots[number & 1][r];
-        while (load_acquire_system(&slot.meeting) != number && !stop) {
-            stop = load_acquire_system(&own.stop);
-            if (!stop && nanoseconds() - began > ranks.deadline) stop = too_late(ranks.rank, r);
-        }
+        stop = wait_for(slot, number, &own.stop, ranks.deadline, too_late(ranks.rank, r));
         const u64 listed = load_remote(&slot.listed);
         meeting.listed[r] = listed;
         sum.narrow += listed;
@@ -206,30 +218,41 @@ __device__ __forceinline__ bool meet(BlockShared& shared, RanksShared& heard, Co
         if (lane_id() == 0) {
             add_totals(shared.sum, level);
             shared.sum = Share{};
-            __threadfence_system();
             epoch += gridDim.x;
-            last = atomicAdd(&control->barrier, 1u) + 1 == epoch;
-            __threadfence_system();
+            last = add_acquire_release(&control->barrier, 1) + 1 == epoch;
         }
         if (__shfl_sync(FULL_WARP, static_cast<u32>(last), 0)) {
             __syncwarp();
             exchange_totals(ranks, level, offers);
-            __threadfence();
             __syncwarp();
-            if (lane_id() == 0) store_release_system(&meeting.ended, epoch);
+            if (lane_id() == 0) store_release(&meeting.ended, epoch);
         }
         if (lane_id() == 0) {
             while (static_cast<i32>(load_acquire(&meeting.ended) - epoch) < 0) {
             }
+        }
+        __syncwarp();
+        // These loads are in flight together with those of the totals.
+        constexpr i32 LISTS = (MOST_RANKS + WARP - 1) / WARP;
+        u64 listed[LISTS];
+#pragma unroll
+        for (i32 k = 0; k < LISTS; ++k) {
+            const i32 r = k * WARP + lane_id();
+            listed[k] = r < ranks.n ? __ldcg(&meeting.listed[r]) : 0;
+        }
+        if (lane_id() == 0) {
+            heard.stop = __ldcg(&meeting.stop);
             see_totals(shared.seen, &meeting.total);
 #if TRACE
             shared.seen.examined = __ldcg(&level->examined);  // by this rank
             shared.seen.looked = __ldcg(&level->looked);
 #endif
-            heard.stop = __ldcg(&meeting.stop);
         }
-        __syncwarp();
-        for (i32 r = lane_id(); r < ranks.n; r += WARP) heard.listed[r] = __ldcg(&meeting.listed[r]);
+#pragma unroll
+        for (i32 k = 0; k < LISTS; ++k) {
+            const i32 r = k * WARP + lane_id();
+            if (r < ranks.n) heard.listed[r] = listed[k];
+        }
     }
     __syncthreads();
     return heard.stop == 0;

@@ -189,7 +189,7 @@ def _theirs(
                 "table": "whole calls", **facts, "name": THEIRS, **times, "over_ours": lead,
                 "compared": len(theirs), "wrong": len(faults), "note": "; ".join(faults) or None,
             }  # fmt: skip
-            yield from _in_workers(lab, built.graph, roots, facts)
+            yield from _in_workers(lab, built.graph, str(edges["src"].dtype), roots, facts)
             built.graph = None  # it goes before its communicator
     except Exception as error:
         yield {
@@ -197,7 +197,7 @@ def _theirs(
         }  # fmt: skip
 
 
-def _in_workers(lab: DaskLab, graph: Any, roots: list[int], facts: Row) -> Iterator[Row]:
+def _in_workers(lab: DaskLab, graph: Any, dtype: str, roots: list[int], facts: Row) -> Iterator[Row]:
     """Yield a row for cuGraph's search called in the workers, without the client and the rows of an answer.
 
     A search lasts from when the last worker enters it until the last one has its arrays, by the host's clock.
@@ -211,7 +211,7 @@ def _in_workers(lab: DaskLab, graph: Any, roots: list[int], facts: Row) -> Itera
             futures = [
                 lab.client.submit(
                     _searched, session, graph._plc_graph[worker], [root] if worker == workers[0] else [],
-                    optimizing, workers=[worker], allow_other_workers=False, pure=False,
+                    dtype, optimizing, workers=[worker], allow_other_workers=False, pure=False,
                 )
                 for worker in workers
             ]  # fmt: skip
@@ -222,7 +222,9 @@ def _in_workers(lab: DaskLab, graph: Any, roots: list[int], facts: Row) -> Itera
         yield {"table": "whole calls", **facts, "name": name, **of_times(ms[1:])}
 
 
-def _searched(session: bytes, graph: Any, sources: list[int], optimizing: bool) -> tuple[float, float]:
+def _searched(
+    session: bytes, graph: Any, sources: list[int], dtype: str, optimizing: bool
+) -> tuple[float, float]:
     """Search in a worker; return when it began and ended, by a clock that all processes of a host share."""
     import cudf
     import cupy
@@ -230,7 +232,7 @@ def _searched(session: bytes, graph: Any, sources: list[int], optimizing: bool) 
     from pylibcugraph import ResourceHandle, bfs
 
     handle = ResourceHandle(comms.get_handle(session).getHandle())
-    given = cudf.Series(sources, dtype="int64")
+    given = cudf.Series(sources, dtype=dtype)
     cupy.cuda.runtime.deviceSynchronize()
     begin = time.monotonic()
     bfs(handle, graph, given, optimizing, 0, True, False)

@@ -192,11 +192,13 @@ class DaskLab:
     def waited(self, frame: Any) -> Any:
         """Return a Dask frame once all its partitions are computed on the workers.
 
-        A frame that consists of futures is persisted already, and is only waited for.
+        A frame that consists of futures, and of other names of them, is persisted already and is only waited
+        for.
         """
+        from dask._task_spec import Alias
         from distributed import Future, futures_of, wait
 
-        if not all(isinstance(task, Future) for task in frame.__dask_graph__().values()):
+        if not all(isinstance(task, Future | Alias) for task in frame.__dask_graph__().values()):
             frame = frame.persist()
         futures = futures_of(frame)
         wait(futures, timeout=PATIENCE)

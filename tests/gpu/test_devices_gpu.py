@@ -357,6 +357,30 @@ def test_a_frame_of_cudf(on_devices, expected):
         graph.bfs(10**6)
 
 
+@pytest.fixture(params=["a pool", "an asynchronous pool"])
+def pools(request):
+    """Let RMM allocate from a pool on each GPU."""
+    rmm = pytest.importorskip("rmm")
+    before = [rmm.mr.get_per_device_resource(device) for device in range(gpu_count())]
+    if request.param == "a pool":
+        rmm.reinitialize(pool_allocator=True, devices=list(range(gpu_count())), initial_pool_size=1 << 28)
+    else:
+        for device in range(gpu_count()):
+            rmm.mr.set_per_device_resource(device, rmm.mr.CudaAsyncMemoryResource())
+    yield
+    for device, resource in enumerate(before):
+        rmm.mr.set_per_device_resource(device, resource)
+
+
+def test_gpus_with_pools(pools, on_devices):
+    cudf = pytest.importorskip("cudf")
+    expected = EDGES.trav.graph().bfs(SOURCES)["distance"]
+    with on_devices(edges=cudf.DataFrame(EDGES)) as graph:
+        for how in ({}, {"deterministic": True}):
+            assert to_pandas(graph.bfs(SOURCES, **how))["distance"].tolist() == expected.tolist()
+        assert len(graph.bfs(SOURCES * 70, mode="each")) == 140 * len(expected)
+
+
 def test_one_gpu_alone_makes_the_ordinary_graph(cupy):
     graph = EDGES.trav.graph(engine="cuda", devices=[0])
     assert type(graph.engine).__name__ == "CudaEngine"

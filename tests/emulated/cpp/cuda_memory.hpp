@@ -79,6 +79,9 @@ inline unsigned load_acquire(const unsigned* address) {
 inline void add_release(unsigned* address, unsigned value) {
     __atomic_fetch_add(address, value, __ATOMIC_RELEASE);
 }
+inline unsigned add(unsigned* address, unsigned value) {
+    return __atomic_fetch_add(address, value, __ATOMIC_ACQ_REL);
+}
 inline void store_release(unsigned* address, unsigned value) {
     __atomic_store_n(address, value, __ATOMIC_RELEASE);
 }

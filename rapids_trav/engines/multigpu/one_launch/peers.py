@@ -50,10 +50,34 @@ def copied_to(device: int, array: Array) -> Array:
     """
     with cupy.cuda.Device(array.data.device_id):
         cupy.cuda.get_current_stream().synchronize()
+    if array.data.device_id != device:
+        _open_pool(array, device)
     with cupy.cuda.Device(device):
         copy = cupy.array(array)
         cupy.cuda.get_current_stream().synchronize()
     return copy
+
+
+def _open_pool(array: Array, device: int) -> None:
+    """Let a device reach the asynchronous pool that an array is in, if it is in one; RMM has such pools.
+
+    Peer access is for other memory; copies from such a pool fail without this.
+    """
+    try:
+        from cuda.bindings import driver
+    except ImportError:  # without RAPIDS there is no RMM either
+        return
+    attribute = driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE
+    _, pool = driver.cuPointerGetAttribute(attribute, array.data.ptr)
+    if not pool or not int(pool):
+        return
+    reader = driver.CUmemAccessDesc()
+    reader.location.type = driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+    reader.location.id = device
+    reader.flags = driver.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+    _, flags = driver.cuMemPoolGetAccess(pool, reader.location)
+    if flags != reader.flags:
+        driver.cuMemPoolSetAccess(pool, [reader], 1)
 
 
 def reachable(n_bytes: int) -> Array:
