@@ -49,6 +49,12 @@ def plain_table(table: pa.Table) -> pa.Table:
     return pa.table(columns, names=table.column_names)
 
 
+def ordered(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column of a dictionary type as one of an ordered dictionary."""
+    kind = pa.dictionary(column.type.index_type, column.type.value_type, True)
+    return pa.chunked_array([_dictionary(of.indices, of.dictionary, True) for of in column.chunks], kind)
+
+
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     kind = column.type
     if kind in PLAIN:

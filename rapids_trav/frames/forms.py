@@ -134,7 +134,11 @@ class PolarsForm:
     def table(self, frame: Frame, columns: Sequence[str]) -> pa.Table:
         if objects := [name for name in columns if frame.schema[name] == self._polars.Object]:
             raise TypeError(f"{objects[0]} holds Python objects")  # Arrow would store their addresses
-        return pa.table({name: pa.chunked_array(frame[name]) for name in columns})
+        table = frame.select(columns).to_arrow()
+        for i, name in enumerate(columns):
+            if isinstance(frame.schema[name], self._polars.Enum):  # older polars does not tell the order
+                table = table.set_column(i, name, arrow.ordered(table[i]))
+        return table
 
     def take(self, frame: Frame, rows: np.ndarray) -> Frame:
         return frame[rows]
@@ -323,7 +327,7 @@ def opened(values: Values, on_gpu: bool = False) -> Values:
     polars = sys.modules.get("polars")
     if isinstance(values, (pa.Array, pa.ChunkedArray)) or (polars and isinstance(values, polars.Series)):
         name = getattr(values, "name", None) or "ids"
-        column = pa.chunked_array(values) if polars and isinstance(values, polars.Series) else values
+        column = values.to_arrow() if polars and isinstance(values, polars.Series) else values
         return arrow.to_pandas(pa.table({name: column}))[name]
     if isinstance(values, (pa.Table, pa.RecordBatch)) or (polars and isinstance(values, polars.DataFrame)):
         form = form_of(values)

@@ -48,20 +48,27 @@ def copied_to(device: int, array: Array) -> Array:
     The host waits before the copy, for the work on the array's device, and after it, so that the array may be
     freed.
     """
-    with cupy.cuda.Device(array.data.device_id):
+    source, runtime = array.data.device_id, cupy.cuda.runtime
+    with cupy.cuda.Device(source):
+        given = cupy.ascontiguousarray(array)
         cupy.cuda.get_current_stream().synchronize()
-    if array.data.device_id != device:
-        _open_pool(array, device)
     with cupy.cuda.Device(device):
-        copy = cupy.array(array)
-        cupy.cuda.get_current_stream().synchronize()
+        copy = cupy.empty(given.shape, given.dtype)
+        if source != device:
+            _open_pool(given, device)
+            _open_pool(copy, source)
+        stream = cupy.cuda.get_current_stream()
+        runtime.memcpyAsync(
+            copy.data.ptr, given.data.ptr, given.nbytes, runtime.memcpyDeviceToDevice, stream.ptr
+        )
+        stream.synchronize()
     return copy
 
 
 def _open_pool(array: Array, device: int) -> None:
     """Let a device reach the asynchronous pool that an array is in, if it is in one; RMM has such pools.
 
-    Peer access is for other memory; copies from such a pool fail without this.
+    Peer access is for other memory; without this a copy from or to such a pool fails.
     """
     try:
         from cuda.bindings import driver
