@@ -191,7 +191,7 @@ def measured(rows: Rows) -> list[str]:
         predicted = None if shape is None else shape.n_bytes * connected(scale) / row["workers"] / 1e6
         body.append(
             [
-                f"scale {scale}, {row['workers']}, {row['grid']}",
+                f"scale {scale}, {_gpus(row)}, {row['grid']}",
                 number(row["median_ms"]),
                 number(seconds and 1e3 * seconds.total),
                 number(row.get("mb_a_rank")),
@@ -209,7 +209,7 @@ def choices(rows: Rows) -> list[str]:
     """List each other way to claim, to send or to choose a direction beside the default (B1, B2)."""
     body = [
         [
-            f"scale {row['graph'].removeprefix('rmat')}, {row['workers']}, {row['grid']}",
+            f"scale {row['graph'].removeprefix('rmat')}, {_gpus(row)}, {row['grid']}",
             row["name"],
             number(row["median_ms"]),
             number(row["over_default"]),
@@ -225,7 +225,7 @@ def whole_calls(rows: Rows) -> list[str]:
     """List whole calls from the client, and builds, beside cuGraph's."""
     body = [
         [
-            f"scale {row['graph'].removeprefix('rmat')}, {row['workers']}",
+            f"scale {row['graph'].removeprefix('rmat')}, {_gpus(row)}",
             f"{row['table'].removesuffix('s')}: {row['name']}",
             number(row["median_ms"]),
             number(row.get("returned_ms")),
@@ -234,6 +234,12 @@ def whole_calls(rows: Rows) -> list[str]:
         for row in _with_times(rows, "build", "whole calls")
     ]
     return table(["graph, GPUs", "", "ms", "ms until it returns", "peak memory over the input"], body)
+
+
+def _gpus(row: Row) -> str:
+    """Return how many GPUs measured a row, and of which kind."""
+    kind = (row.get("card") or "GPU").removeprefix("NVIDIA ").split()[0]
+    return f"{row['workers']} {kind}"
 
 
 def _with_times(rows: Rows, *tables: str) -> list[Row]:

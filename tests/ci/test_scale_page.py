@@ -136,13 +136,13 @@ def test_the_fewest_gpus_hold_it_and_half_do_not(scale):
 def test_measured_searches_stand_beside_the_prediction(rows):
     row = {
         "table": "claims", "name": "atomics, auto", "graph": "rmat22", "workers": 2, "grid": "2 x 1",
-        "median_ms": 12.5, "mb_a_rank": 0.5,
+        "median_ms": 12.5, "mb_a_rank": 0.5, "card": "NVIDIA H100 80GB HBM3",
     }  # fmt: skip
     odd = row | {"workers": 15, "grid": "3 x 5"}
     others = [row | {"name": "sort-unique"}, row | {"table": "formula"}, row | {"median_ms": 99.0}]
     lines = scale_tables.measured(scale_tables.Rows(rows.counted, [row, odd, *others]))
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
-    assert [cell[0] for cell in cells] == ["scale 22, 15, 3 x 5", "scale 22, 2, 2 x 1"]
+    assert [cell[0] for cell in cells] == ["scale 22, 15 H100, 3 x 5", "scale 22, 2 H100, 2 x 1"]
     assert cells[0][1:] == ["12.5", "-", "0.500", "-"]
     seconds = scale_law.predict(scale_law.Law(rows.counted), 22, (2, 1)).total
     assert cells[1][1] == "12.5" and float(cells[1][2]) == pytest.approx(1e3 * seconds, rel=0.01)

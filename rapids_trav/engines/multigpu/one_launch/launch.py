@@ -33,8 +33,8 @@ from rapids_trav.engines.multigpu.one_launch.verdict import STOPPED
 from rapids_trav.memory.model.search import TRACE_COLUMNS, trace_levels
 
 _AWAKE, NAP = 1e-3, 5e-5  # seconds for which the host asks without pause, and between questions after that
-# Larger blocks leave a thread too few registers for what ranks add; smaller ones keep less of the memory system
-# busy.
+# Larger blocks leave a thread too few registers for what ranks add, and smaller ones keep too little of the
+# memory system busy.
 BLOCK_SIZE = 768
 TUNED = {**fused.TUNED, "BLOCK_SIZE": BLOCK_SIZE, "PAGED": 0, "HUB_CACHE": 0, "RANKED": 1}
 
