@@ -50,7 +50,7 @@ __device__ __forceinline__ Exchange choose_exchange(const Ranks& ranks, u64 n_un
     // By each rank, of the others' parts.
     const u64 copied = 4 * static_cast<u64>(ranks.n_words() - ranks.words_each());
     const u64 looked_up = LOOK_UP_BYTES * n_unvisited / ranks.n;
-    return looked_up + LOOK_UP_DELAY_BYTES < copied ? LOOK_UPS : COPIES;
+    return REMOTE_LOOK_UPS && looked_up + LOOK_UP_DELAY_BYTES < copied ? LOOK_UPS : COPIES;
 }
 
 // Calls visit(entry, any) for the entries of all ranks' lists, which are where they are, a warp at a time,

@@ -12,12 +12,18 @@
 #define HUB_WORDS 1024
 #endif
 
+// Whether ranks may look vertices up in each other's memory.  Copying the bitmap of a graph with 32-bit
+// offsets takes less time, and the look-ups take registers.
+#ifndef REMOTE_LOOK_UPS
+#define REMOTE_LOOK_UPS (RANKED && EDGE_BITS == 64)
+#endif
+
 // The frontier of a pull step.
 struct Frontier {
     const u32* bitmap;
     const u32* hubs;  // copy of the first `hub_words` words, in shared memory
     vertex_t hub_words;
-#if RANKED
+#if REMOTE_LOOK_UPS
     // With `words_each` not 0, each word is read from its rank, `place` bytes into the memory of that rank.
     vertex_t words_each;
     i64 place;
@@ -36,7 +42,7 @@ struct Frontier {
         return bitmap[word];
     }
 
-#if RANKED
+#if REMOTE_LOOK_UPS
     // Returns a vertex's word from the rank that it belongs to.
     __device__ __forceinline__ u32 remote_word(vertex_t v) const {
         const vertex_t word = word_of(v);
@@ -63,7 +69,7 @@ __device__ __forceinline__ void look_up(const Frontier& frontier, const vertex_t
         }
     };
     const auto load_here = [&](vertex_t u) { return frontier.word(u, tally); };
-#if RANKED
+#if REMOTE_LOOK_UPS
     if (frontier.words_each) {
         load([&](vertex_t u) { return frontier.remote_word(u); });
     } else {

@@ -120,9 +120,13 @@ struct Ranks {
     // The part of a bitmap that has own vertices.
     __device__ __forceinline__ u32* own_part(u32* bitmap) const { return bitmap + words_each() * rank; }
     // The frontier in a bitmap: the own copy, or each rank's part where it is.
-    __device__ __forceinline__ Frontier frontier(const u32* bitmap, bool looks_up) const {
+    __device__ __forceinline__ Frontier frontier(const u32* bitmap, [[maybe_unused]] bool looks_up) const {
+#if REMOTE_LOOK_UPS
         const i64 place = reinterpret_cast<const u8*>(bitmap) - reinterpret_cast<u8*>(shared[rank]);
         return Frontier{bitmap, nullptr, 0, looks_up ? words_each() : 0, place, shared};
+#else
+        return Frontier{bitmap, nullptr, 0};
+#endif
     }
     // The vertex's number among own ones, or NONE.
     __device__ __forceinline__ vertex_t own(vertex_t id) const {

@@ -53,4 +53,5 @@ def looks_up(monkeypatch):
     """Let ranks look the last vertices up in each other's memory, however little there is to copy."""
     from rapids_trav.engines.multigpu.one_launch import launch
 
+    monkeypatch.setitem(launch.TUNED, "REMOTE_LOOK_UPS", 1)
     monkeypatch.setitem(launch.TUNED, "LOOK_UP_DELAY_BYTES", 0)
