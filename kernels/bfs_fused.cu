@@ -267,27 +267,29 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         const bool pulled = pulling;
         Exchange exchange = NO_EXCHANGE;
 #if RANKED
+        const bool thin = !LEAN && !pulling && now.hubs == 0 && now.narrow <= THIN_LISTED;
         if (!pulling) {
             const GridQueue rows{narrow_a, hubs_a, taken, 0, false};
 #if LEAN
             own_list_to_queue(graph, ranks, heard, listed_a, rows);
             exchange = OFFERS;
 #else
-            lists_to_queue(graph, ranks, heard, listed_a, rows);
+            if (!thin) lists_to_queue(graph, ranks, heard, listed_a, rows);
             exchange = LISTS;
 #endif
         } else {
             exchange = whole_map ? LISTS : choose_exchange(ranks, n_unvisited);
             if (exchange == COPIES) copy_parts(ranks, bitmap_a);
         }
-        if (exchange == COPIES || !pulling) end_level(shared, control, taken, Tally(), epoch);
-        if (!pulling) {
+        const bool queued = !pulling && !thin;
+        if (exchange == COPIES || queued) end_level(shared, control, taken, Tally(), epoch);
+        if (queued) {
             now.narrow = shared.seen.narrow;
             now.hubs = shared.seen.hubs;
         }
         whole_map = false;
 #endif
-        // Follows the edges of the frontier in the queues.  Returns false if the search has to end.
+        // Follows the edges of the frontier.  Returns false if the search has to end.
         const auto push_frontier = [&](const auto& found) {
 #if LEAN
             const Outbox outbox{given.offers, given.offered, ranks.meeting->offers,
@@ -298,6 +300,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             if (!meet(shared, heard, control, next, offers, epoch, ranks, true)) return false;
             claim_offers(graph, state, ranks, heard, given.offers, depth + 1, found, tally);
 #else
+#if RANKED
+            if (thin) {
+                push_lists(graph, state, ranks, heard, listed_a, depth + 1, found, tally);
+                return true;
+            }
+#endif
             push_level(graph, state, narrow_a, now.narrow, hubs_a, now.hubs, depth + 1, found, tally);
 #endif
             return true;

@@ -13,7 +13,16 @@
 #define LOOK_UP_DELAY_BYTES (16 << 20)
 #endif
 
-// Appends the ids of own vertices to the list of them that other ranks read.
+// Up to this many vertices with rows of up to THIN_DEGREE edges are followed as they are listed.
+#ifndef THIN_LISTED
+#define THIN_LISTED (1 << 16)
+#endif
+#ifndef THIN_DEGREE
+#define THIN_DEGREE 16
+#endif
+
+// Appends the ids of own vertices to the list of them that other ranks read, and notes in `level->hubs`
+// whether one has a long row.
 struct FoundList {
     vertex_t* list;
     Level* level;
@@ -26,12 +35,15 @@ struct FoundList {
                                            const edge_t (&)[N], const edge_t (&degree)[N]) const {
         u32 lanes[N];
         u32 total = 0;
+        bool any_long = false;
 #pragma unroll
         for (i32 k = 0; k < N; ++k) {
             lanes[k] = __ballot_sync(FULL_WARP, fresh[k] && degree[k] > leaf_degree);
             total += __popc(lanes[k]);
+            any_long |= fresh[k] && degree[k] > THIN_DEGREE;
         }
         if (!total) return;
+        if (any_long) level->hubs = 1;
         u64 place = 0;
         if (lane_id() == 0) place = atomicAdd(&level->narrow, static_cast<u64>(total));
         place = __shfl_sync(FULL_WARP, place, 0);
@@ -81,6 +93,32 @@ __device__ void lists_to_queue(const Graph& graph, const Ranks& ranks, const Ran
         const edge_t begin[1] = {any ? graph.out.offsets[id] : 0};
         const edge_t degree[1] = {any ? graph.out.offsets[id + 1] - begin[0] : 0};
         queue.append(mine, v, begin, degree);
+    });
+}
+
+// Follows own rows of the vertices in the lists, all of them short, as they are: a queue that shares long
+// rows out would take a barrier of the grid more.  A lane takes a vertex.
+template <class Queue>
+__device__ void push_lists(const Graph& graph, const State& state, const Ranks& ranks,
+                           const RanksShared& heard, vertex_t* list, i32 depth, const Queue& queue,
+                           Tally& tally) {
+    constexpr i32 AT_ONCE = 4;
+    for_listed(ranks, heard, list, [&](const vertex_t* entry, bool any) {
+        const vertex_t id = any ? load_remote(entry) : NONE;
+        edge_t edge = any ? graph.out.offsets[id] : 0;
+        const edge_t end = any ? graph.out.offsets[id + 1] : 0;
+        while (__any_sync(FULL_WARP, edge < end)) {
+            vertex_t from[AT_ONCE];
+            vertex_t to[AT_ONCE];
+#pragma unroll
+            for (i32 k = 0; k < AT_ONCE; ++k) {
+                from[k] = id;
+                to[k] = edge + k < end ? graph.out.neighbor(edge + k, tally) : NONE;
+                if (TRACE && edge + k < end) tally.examined += 1;
+            }
+            push_edges(graph, state, from, to, depth, queue, tally);
+            edge += AT_ONCE;
+        }
     });
 }
 

@@ -29,7 +29,8 @@ struct alignas(128) Slot {
     u64 edges;
     u64 targets;
     u64 deferred;
-    u32 meeting;  // number of the meeting; written last
+    u64 long_rows;  // not 0 if one of the vertices listed has a long row
+    u32 meeting;    // number of the meeting; written last
 };
 
 // The beginning of the memory that other ranks can reach.
@@ -164,6 +165,7 @@ __device__ __forceinline__ void exchange_totals(const Ranks& ranks, const Level*
         store_remote(&slot.edges, __ldcg(&level->edges));
         store_remote(&slot.targets, __ldcg(&level->targets));
         store_remote(&slot.deferred, __ldcg(&level->deferred));
+        store_remote(&slot.long_rows, __ldcg(&level->hubs));
         store_release_system(&slot.meeting, number);
     }
     Level sum{};
@@ -178,6 +180,7 @@ __device__ __forceinline__ void exchange_totals(const Ranks& ranks, const Level*
         sum.edges += load_remote(&slot.edges);
         sum.targets += load_remote(&slot.targets);
         sum.deferred += load_remote(&slot.deferred);
+        sum.hubs += load_remote(&slot.long_rows);
     }
     for (i32 step = WARP / 2; step > 0; step /= 2) {
         stop = max(stop, __shfl_xor_sync(FULL_WARP, stop, step));
@@ -190,6 +193,7 @@ __device__ __forceinline__ void exchange_totals(const Ranks& ranks, const Level*
     sum.edges = warp_sum(sum.edges);
     sum.targets = warp_sum(sum.targets);
     sum.deferred = warp_sum(sum.deferred);
+    sum.hubs = warp_sum(sum.hubs);
     if (lane_id() == 0) {
         meeting.total = sum;
         meeting.number = number;

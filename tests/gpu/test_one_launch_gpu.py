@@ -122,6 +122,26 @@ def test_long_paths_and_large_stars(cupy, n_ranks):
         check(made, sources)
 
 
+@pytest.mark.parametrize("n_ranks", [1, 2])
+@pytest.mark.parametrize(("leaves", "per_level"), [(0, 1), (40, 2)])
+def test_a_frontier_of_short_rows_takes_one_barrier_a_level(cupy, n_ranks, leaves, per_level):
+    """Short rows are followed as they are listed; long ones are queued first, which takes a barrier more."""
+    length, blocks = 60, 3
+    u = np.concatenate([np.arange(length - 1), np.repeat(np.arange(length), leaves)])
+    v = np.concatenate([np.arange(1, length), length + np.arange(length * leaves)])
+    graph = Graph(length * (1 + leaves), u, v, symmetric=True)
+    made = ranked(cupy, graph, n_ranks, blocks, least_pull=1 << 40)
+    check(made, [0])
+
+    def barriers(levels: int) -> int:
+        counter = made.group.ranks[0].control[:4].view(np.uint32)
+        before = int(counter[0])
+        made.search([0], depth_limit=levels)
+        return (int(counter[0]) - before) // blocks
+
+    assert barriers(40) - barriers(20) == 20 * per_level
+
+
 @pytest.mark.parametrize("vertex", [np.int32, np.int64])
 def test_wide_ids_and_offsets(cupy, monkeypatch, vertex):
     from rapids_trav.engines.cuda.build import in_memory
