@@ -138,13 +138,12 @@ class Lab:
         return self.xp.cuda.runtime.getDeviceCount()
 
     def let_go(self) -> None:
-        """Replace the pool by one of CUDA's that keeps nothing, for graphs that take whole cards."""
+        """Allocate without a pool from now on, for graphs that take whole cards."""
         import rmm
 
         for device in range(self.n_devices):
             with self.xp.cuda.Device(device):
-                pool = rmm.mr.CudaAsyncMemoryResource(release_threshold=0)
-                rmm.mr.set_per_device_resource(device, pool)
+                rmm.mr.set_per_device_resource(device, rmm.mr.CudaMemoryResource())
 
     def several(self, count: int, layout: Layout | None = None) -> Any:
         """Return an engine on the first `count` GPUs together, each with a pool of RMM."""
@@ -156,7 +155,8 @@ class Lab:
         for device in range(1, count):
             if type(rmm.mr.get_per_device_resource(device)) is rmm.mr.CudaMemoryResource:
                 with self.xp.cuda.Device(device):
-                    rmm.mr.set_per_device_resource(device, rmm.mr.CudaAsyncMemoryResource())
+                    pool = rmm.mr.PoolMemoryResource(rmm.mr.CudaMemoryResource(), initial_pool_size=1 << 30)
+                    rmm.mr.set_per_device_resource(device, pool)
         return DevicesEngine(range(count), CudaEngine(), layout=layout, always=True)
 
     def adjacency(self, row_offsets: Any, column_indices: Any) -> Adjacency:

@@ -21,11 +21,11 @@ from rapids_trav.memory.model.search import Searches
 from rapids_trav.memory.model.spread import deal_bytes, dealt_bytes, layout_that_fits
 from rapids_trav.tuning import Layout
 
-# Graphs that one GPU searches faster than several, if it holds them: of few entries, since a meeting of GPUs
-# takes 2.6 us, twice the barrier of one, and of few entries a vertex, which have many levels with little
-# work.  Estimated from one H100's times (R-MAT 20, 2^25 entries: 45 us; 22: 66 us; a 4096 x 4096 grid: 2.7 us
-# a level) and that meeting; `ci/bench_gpu.py devices` measures it.
-FEW_ENTRIES = 1 << 26
+# Graphs that one GPU searches faster than several, if it holds them: of few entries, since each level has a
+# meeting of the GPUs, and of few entries a vertex, which have many levels with little work.  By the device's
+# clock R-MAT 24 (2^29 entries) takes two H100s 0.195 ms and one 0.171 ms, R-MAT 26 (2^31) 0.472 and 0.554 ms;
+# `ci/bench_gpu.py devices` measures it.
+FEW_ENTRIES = 1 << 30
 FEW_A_VERTEX = 8
 
 
