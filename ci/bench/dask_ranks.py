@@ -17,7 +17,15 @@ from rapids_trav.distributed.ranks import service
 from rapids_trav.distributed.ranks.rank import Rank, all_gather_objects
 from rapids_trav.distributed.ranks.rank_validation import check_tree
 from rapids_trav.distributed.ranks.state import RankState
-from rapids_trav.engines.multigpu.communicator import BaseCommunicator, Communicator, Form, Met, Traffic
+from rapids_trav.engines.multigpu.communicator import (
+    NO_NOTE,
+    BaseCommunicator,
+    Communicator,
+    Form,
+    Met,
+    Note,
+    Traffic,
+)
 from rapids_trav.engines.multigpu.records import RankSearch, SearchOptions
 from rapids_trav.engines.multigpu.search2d import search
 from rapids_trav.engines.searches import BfsOptions, Search
@@ -50,15 +58,8 @@ class Synchronous(BaseCommunicator):
     ) -> list[Any]:
         return self._finished(self._inner.exchange(group, arrays, known))
 
-    def meet(
-        self,
-        values: Sequence[int],
-        partners: Sequence[int] = (),
-        number: int = 0,
-        note: Any | None = None,
-        room: int = 0,
-    ) -> Met:
-        return self._finished(self._inner.meet(values, partners, number, note, room))
+    def meet(self, values: Sequence[int], note: Note = NO_NOTE) -> Met:
+        return self._finished(self._inner.meet(values, note))
 
     def _finished(self, result: Any) -> Any:
         self._rank.synchronize()

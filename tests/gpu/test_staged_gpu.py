@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rapids_trav.engines.multigpu.communicator import DEADLINE
+from rapids_trav.engines.multigpu.communicator import DEADLINE, Note
 from rapids_trav.engines.multigpu.errors import RankError
 from rapids_trav.engines.multigpu.loopback import run_ranks
 
@@ -38,7 +38,7 @@ def test_arrays_arrive_on_the_gpu(cupy, dtype):
 def test_meetings(cupy):
     def rank(communicator):
         note = cupy.full(2, communicator.rank, np.int32) if communicator.rank else None
-        met = communicator.meet([communicator.rank, 1], (0, 1), communicator.rank + 5, note, 2)
+        met = communicator.meet([communicator.rank, 1], Note((0, 1), communicator.rank + 5, note, 2))
         assert all(isinstance(words, cupy.ndarray) for words in met.notes)
         return met.sums, met.numbers, met.notes[1][:2].get().tolist()
 

@@ -10,7 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from rapids_trav.engines.multigpu.communicator import Array, BaseCommunicator, Form, Met, Traffic
+from rapids_trav.engines.multigpu.communicator import (
+    NO_NOTE,
+    Array,
+    BaseCommunicator,
+    Form,
+    Met,
+    Note,
+    Traffic,
+)
 from rapids_trav.engines.multigpu.errors import RankError
 from rapids_trav.engines.multigpu.nccl import NcclCommunicator
 from rapids_trav.engines.multigpu.tcp import TcpCommunicator
@@ -41,15 +49,8 @@ class GuardedNccl(BaseCommunicator):
     ) -> list[Array]:
         return self._guarded(self._nccl.exchange, group, arrays, known)
 
-    def meet(
-        self,
-        values: Sequence[int],
-        partners: Sequence[int] = (),
-        number: int = 0,
-        note: Array | None = None,
-        room: int = 0,
-    ) -> Met:
-        return self._guarded(self._nccl.meet, values, partners, number, note, room)
+    def meet(self, values: Sequence[int], note: Note = NO_NOTE) -> Met:
+        return self._guarded(self._nccl.meet, values, note)
 
     def check(self) -> None:
         self._guarded(self._nccl.check)

@@ -66,6 +66,35 @@ class Met(NamedTuple):
     notes: list[Array]
 
 
+@dataclass(frozen=True)
+class Note:
+    """What a rank tells partners where all ranks meet.
+
+    Attributes
+    ----------
+    partners : sequence of int
+        Each has this rank as a partner; a rank may be its own partner.
+    number : int
+    words : int32 or uint32 array, optional
+        At most `room`.
+    room : int
+        The same on all ranks.
+    """
+
+    partners: Sequence[int] = ()
+    number: int = 0
+    words: Array | None = None
+    room: int = 0
+
+    def traffic(self, rank: int) -> Traffic:
+        """Return the traffic of a meeting at which `rank` tells this."""
+        others = sum(partner != rank for partner in self.partners)
+        return Traffic(bytes=others * (0 if self.words is None else self.words.nbytes), sums=1)
+
+
+NO_NOTE = Note()
+
+
 class Communicator(Protocol):
     """Connection of one rank with the others.
 
@@ -105,27 +134,8 @@ class Communicator(Protocol):
     def sum(self, values: Sequence[int]) -> list[int]:
         """Return the sums, over all ranks, of a few integers."""
 
-    def meet(
-        self,
-        values: Sequence[int],
-        partners: Sequence[int] = (),
-        number: int = 0,
-        note: Array | None = None,
-        room: int = 0,
-    ) -> Met:
-        """Sum as `sum` does, and tell a number and a note to partners, in the same message if possible.
-
-        Parameters
-        ----------
-        values : sequence of int
-        partners : sequence of int
-            Each has this rank as a partner; a rank may be its own partner.
-        number : int
-        note : int32 or uint32 array, optional
-            At most `room` words.
-        room : int
-            The same on all ranks.
-        """
+    def meet(self, values: Sequence[int], note: Note = NO_NOTE) -> Met:
+        """Sum as `sum` does, and tell partners a note, in the same message if possible."""
 
     def check(self) -> None:
         """Raise a `RankError` if a rank has failed, been lost or called `abort`; return at once otherwise.
@@ -150,14 +160,7 @@ class BaseCommunicator(ABC):
         """See `Communicator.exchange`."""
 
     @abstractmethod
-    def meet(
-        self,
-        values: Sequence[int],
-        partners: Sequence[int] = (),
-        number: int = 0,
-        note: Array | None = None,
-        room: int = 0,
-    ) -> Met:
+    def meet(self, values: Sequence[int], note: Note = NO_NOTE) -> Met:
         """See `Communicator.meet`."""
 
     def all_gather(
@@ -180,11 +183,6 @@ def aborting(communicator: Communicator, task: str) -> Iterator[None]:
         what = first_line(error) if isinstance(error, Exception) else type(error).__name__
         communicator.abort(f"rank {communicator.rank} failed while {task}: {what}")
         raise
-
-
-def noted(note: Array | None, partners: Sequence[int], rank: int) -> Traffic:
-    """Return the traffic of a meeting at which `rank` tells its partners a note."""
-    return Traffic(bytes=sum(k != rank for k in partners) * (0 if note is None else note.nbytes), sums=1)
 
 
 def sent(arrays: Sequence[Array], place: int) -> Traffic:

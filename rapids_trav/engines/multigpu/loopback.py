@@ -15,13 +15,14 @@ import numpy as np
 
 from rapids_trav.engines.multigpu.communicator import (
     DEADLINE,
+    NO_NOTE,
     Array,
     BaseCommunicator,
     Form,
     Met,
+    Note,
     Traffic,
     aborting,
-    noted,
     sent,
 )
 from rapids_trav.engines.multigpu.errors import RankError
@@ -132,21 +133,16 @@ class LoopbackCommunicator(BaseCommunicator):
         self.traffic += sent(arrays, place)
         return received
 
-    def meet(
-        self,
-        values: Sequence[int],
-        partners: Sequence[int] = (),
-        number: int = 0,
-        note: Array | None = None,
-        room: int = 0,
-    ) -> Met:
-        told = np.empty(0, np.uint32) if note is None else note.view(np.uint32).copy()
-        assert len(told) <= room  # elsewhere there would be no room for it
-        left = self._meet(tuple(range(self.size)), self.rank, (*values, number, told))
-        self.traffic += noted(note, partners, self.rank)
+    def meet(self, values: Sequence[int], note: Note = NO_NOTE) -> Met:
+        words = np.empty(0, np.uint32) if note.words is None else note.words.view(np.uint32).copy()
+        assert len(words) <= note.room  # elsewhere there would be no room for them
+        left = self._meet(tuple(range(self.size)), self.rank, (*values, note.number, words))
+        self.traffic += note.traffic(self.rank)
         *columns, numbers, notes = zip(*left, strict=True)
         return Met(
-            [sum(column) for column in columns], [numbers[k] for k in partners], [notes[k] for k in partners]
+            [sum(column) for column in columns],
+            [numbers[k] for k in note.partners],
+            [notes[k] for k in note.partners],
         )
 
     def check(self) -> None:

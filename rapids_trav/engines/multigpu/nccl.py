@@ -28,12 +28,13 @@ from cupy.cuda import nccl
 
 from rapids_trav.engines.multigpu.communicator import (
     DEADLINE,
+    NO_NOTE,
     Array,
     BaseCommunicator,
     Form,
     Met,
+    Note,
     Traffic,
-    noted,
     sent,
 )
 from rapids_trav.engines.multigpu.errors import RankError
@@ -108,23 +109,17 @@ class NcclCommunicator(BaseCommunicator):
         self.traffic += sent(arrays, place)
         return received
 
-    def meet(
-        self,
-        values: Sequence[int],
-        partners: Sequence[int] = (),
-        number: int = 0,
-        note: Array | None = None,
-        room: int = 0,
-    ) -> Met:
+    def meet(self, values: Sequence[int], note: Note = NO_NOTE) -> Met:
+        partners, room = note.partners, note.room
         slots = cupy.empty((1 + len(partners)) * room, np.uint32)  # so that receivers know the length
-        if note is not None:
-            slots[: len(note)] = note.view(np.uint32)
+        if note.words is not None:
+            slots[: len(note.words)] = note.words.view(np.uint32)
         own, *notes = (slots[i * room : (i + 1) * room] for i in range(1 + len(partners)))
         notes = [own if k == self.rank else slot for k, slot in zip(partners, notes, strict=True)]
         transfers = [(k, own, slot) for k, slot in zip(partners, notes, strict=True) if k != self.rank]
         told = self._told if self.size <= MESHED else self._summed
-        sums, numbers = told(values, partners, number, transfers)
-        self.traffic += noted(note, partners, self.rank)
+        sums, numbers = told(values, partners, note.number, transfers)
+        self.traffic += note.traffic(self.rank)
         return Met(sums, numbers, notes)
 
     def _told(

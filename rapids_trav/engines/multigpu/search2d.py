@@ -35,7 +35,7 @@ from time import perf_counter
 
 import numpy as np
 
-from rapids_trav.engines.multigpu.communicator import Communicator, Met, Traffic, aborting
+from rapids_trav.engines.multigpu.communicator import Communicator, Met, Note, Traffic, aborting
 from rapids_trav.engines.multigpu.follow import Follower
 from rapids_trav.engines.multigpu.grid import WORD
 from rapids_trav.engines.multigpu.local_work import Array, LocalWork, Owned
@@ -124,9 +124,10 @@ def _search(communicator: Communicator, part: Part, sources: Array, options: Sea
         unfound = 0 if targets is None else int((owned.distance[targets] < 0).sum())
         at_limit = level == options.depth_limit
         room = 0 if at_limit else most_inline
-        note = _note(work, frontier, block, options.exchange, room)
+        words = _note(work, frontier, block, options.exchange, room)
+        note = Note(partners, len(frontier), words, room)
         before_sum = communicator.traffic
-        met = communicator.meet([len(frontier), unfound], partners, len(frontier), note, room)
+        met = communicator.meet([len(frontier), unfound], note)
         n_frontier, n_unfound = met.sums
         tally.expand += communicator.traffic - before_sum
         tally.lap("sum")

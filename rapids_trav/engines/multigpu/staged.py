@@ -6,16 +6,19 @@ NCCL refuses ranks that share a GPU.  They are slower this way, and answer the s
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import cupy
 import numpy as np
 
 from rapids_trav.engines.multigpu.communicator import (
+    NO_NOTE,
     Array,
     BaseCommunicator,
     Communicator,
     Form,
     Met,
+    Note,
     Traffic,
 )
 from rapids_trav.frames.columns import move
@@ -50,14 +53,7 @@ class StagedCommunicator(BaseCommunicator):
         received = self._host.exchange(group, [copies[id(array)] for array in arrays], known)
         return [arrays[k] if k == place else cupy.asarray(array) for k, array in enumerate(received)]
 
-    def meet(
-        self,
-        values: Sequence[int],
-        partners: Sequence[int] = (),
-        number: int = 0,
-        note: Array | None = None,
-        room: int = 0,
-    ) -> Met:
-        told = None if note is None else move(note, np)
-        met = self._host.meet(values, partners, number, told, room)
+    def meet(self, values: Sequence[int], note: Note = NO_NOTE) -> Met:
+        words = None if note.words is None else move(note.words, np)
+        met = self._host.meet(values, replace(note, words=words))
         return Met(met.sums, met.numbers, [cupy.asarray(words) for words in met.notes])

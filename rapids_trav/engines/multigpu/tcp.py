@@ -22,12 +22,13 @@ from distributed.protocol import to_serialize
 
 from rapids_trav.engines.multigpu.communicator import (
     DEADLINE,
+    NO_NOTE,
     Array,
     BaseCommunicator,
     Form,
     Met,
+    Note,
     Traffic,
-    noted,
     sent,
 )
 from rapids_trav.engines.multigpu.errors import RankError
@@ -102,23 +103,16 @@ class TcpCommunicator(BaseCommunicator):
         self.traffic += sent(arrays, place)
         return [arrays[place] if k == self.rank else _unpacked(received[k]) for k in group]
 
-    def meet(
-        self,
-        values: Sequence[int],
-        partners: Sequence[int] = (),
-        number: int = 0,
-        note: Array | None = None,
-        room: int = 0,
-    ) -> Met:
-        mine = list(map(int, (*values, number)))
+    def meet(self, values: Sequence[int], note: Note = NO_NOTE) -> Met:
+        mine = list(map(int, (*values, note.number)))
         outgoing: dict[int, list] = {k: [mine, None] for k in self._inbox}
-        words = NOTHING if note is None else note.view(np.uint32)
-        outgoing |= {k: [mine, _packed(words)] for k in partners if k != self.rank and len(words)}
+        words = NOTHING if note.words is None else note.words.view(np.uint32)
+        outgoing |= {k: [mine, _packed(words)] for k in note.partners if k != self.rank and len(words)}
         told = self._meet(("sum",), outgoing) | {self.rank: [mine, None]}
-        self.traffic += noted(note, partners, self.rank)
+        self.traffic += note.traffic(self.rank)
         *columns, _ = zip(*(numbers for numbers, _ in told.values()), strict=True)
-        notes = [words if k == self.rank else _unpacked(told[k][1]) for k in partners]
-        return Met([sum(column) for column in columns], [told[k][0][-1] for k in partners], notes)
+        notes = [words if k == self.rank else _unpacked(told[k][1]) for k in note.partners]
+        return Met([sum(column) for column in columns], [told[k][0][-1] for k in note.partners], notes)
 
     def conclude(self, outcome: Outcome) -> list[Outcome]:
         """Tell all ranks how a request ended here, None for success; return the outcomes of all ranks.

@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from rapids_trav.engines.multigpu.communicator import Traffic
+from rapids_trav.engines.multigpu.communicator import Note, Traffic
 from rapids_trav.engines.multigpu.errors import RankError
 from rapids_trav.engines.multigpu.loopback import run_ranks
 from rapids_trav.errors import TravError
@@ -65,7 +65,7 @@ def test_meeting():
         partners = [k for k in range(4) if k % 2 == me % 2]
         found = []
         for length in lengths:
-            met = communicator.meet([me, 1], partners, 10 + me, np.full(length, me, np.int32), length)
+            met = communicator.meet([me, 1], Note(partners, 10 + me, np.full(length, me, np.int32), length))
             assert [note[:length].tolist() for note in met.notes] == [[k] * length for k in partners]
             found.append((met.sums, met.numbers))
         return found, communicator.traffic

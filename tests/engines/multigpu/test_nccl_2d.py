@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from fake_nccl import Fabric, on_device
 
-from rapids_trav.engines.multigpu.communicator import Traffic
+from rapids_trav.engines.multigpu.communicator import Note, Traffic
 from rapids_trav.engines.multigpu.errors import RankError
 from rapids_trav.engines.multigpu.grid import Grid, choose_grid
 from rapids_trav.engines.multigpu.local_cpu import CpuWork
@@ -112,7 +112,7 @@ def test_meeting(over_fakes, meshed, monkeypatch):
         me = communicator.rank
         partners = [k for k in range(4) if k % 2 == me % 2]
         note = on_device(np.arange(me, dtype=np.int32)) if me else None
-        sums, numbers, notes = communicator.meet([me, 1], partners, 10 + me, note, 5)
+        sums, numbers, notes = communicator.meet([me, 1], Note(partners, 10 + me, note, 5))
         told = [words[:k].tolist() for k, words in zip(partners, notes, strict=True)]
         return sums, numbers, told, communicator.meet([5]), communicator.traffic
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from grid_graphs import searched
 
+from rapids_trav.engines.multigpu.communicator import NO_NOTE
 from rapids_trav.engines.multigpu.grid import Grid
 
 GRAPH = graphs.random_graph(6, 900, 3000, directed=True)
@@ -32,9 +33,9 @@ class Recorder:
     def __getattr__(self, name):
         return getattr(self._inner, name)
 
-    def meet(self, values, partners=(), *note):
-        self.level += len(partners) > 0
-        return self._inner.meet(values, partners, *note)
+    def meet(self, values, note=NO_NOTE):
+        self.level += len(note.partners) > 0
+        return self._inner.meet(values, note)
 
     def all_gather(self, group, array, known=None):
         received = self._inner.all_gather(group, array, known)
