@@ -52,12 +52,19 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     __shared__ RanksShared heard;
     const Ranks ranks(given);
     const vertex_t n_words = ranks.n_words();
-    // The queues are of own rows of the frontier only, one of each: `narrow_b` is `narrow_a`, and so on.
-    vertex_t* listed_a = given.listed_a;
-    vertex_t* listed_b = given.listed_b;
+    // The queues are of own rows of the frontier only, one of each.
+    NarrowItem* const narrow_a = given.narrow_a;
+    HubItem* const hubs_a = given.hubs_a;
+    bool lists_swapped = false;
+    const auto listed_now = [&]() { return lists_swapped ? given.listed_b : given.listed_a; };
+    const auto listed_next = [&]() { return lists_swapped ? given.listed_a : given.listed_b; };
     bool whole_map = false;  // the bitmap has the vertices of all ranks
 #else
     const vertex_t n_words = bitmap_words(n_linked);
+    NarrowItem* narrow_a = given.narrow_a;
+    NarrowItem* narrow_b = given.narrow_b;
+    HubItem* hubs_a = given.hubs_a;
+    HubItem* hubs_b = given.hubs_b;
 #endif
     // Claims of one word are serialised, so useless ones should be avoided when there are many.
     const u64 eager_edges = min(static_cast<u64>(EAGER_EDGES), 8 * static_cast<u64>(n_words));
@@ -67,10 +74,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     u32* const visited = given.visited;
     u32* bitmap_a = given.bitmap_a;
     u32* bitmap_b = given.bitmap_b;
-    NarrowItem* narrow_a = given.narrow_a;
-    NarrowItem* narrow_b = given.narrow_b;
-    HubItem* hubs_a = given.hubs_a;
-    HubItem* hubs_b = given.hubs_b;
     const Graph graph{
         {given.out_offsets, given.out_indices, given.out_resident,
          static_cast<edge_t>(given.out_resident_head), static_cast<edge_t>(given.out_resident_begin)},
@@ -109,16 +112,24 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     // What differs with several ranks: where the vertices found go, and with whom a level ends.
     const auto current_queue = [&](Level* level, vertex_t leaf) {
 #if RANKED
-        return FoundList{listed_a, level, leaf, ranks.first(), false};
+        return FoundList{listed_now(), level, leaf, ranks.first(), false};
 #else
         return GridQueue{narrow_a, hubs_a, level, leaf, false};
 #endif
     };
     const auto next_queue = [&](Level* level, bool eager) {
 #if RANKED
-        return FoundList{listed_b, level, leaf_degree, ranks.first(), eager};
+        return FoundList{listed_next(), level, leaf_degree, ranks.first(), eager};
 #else
         return GridQueue{narrow_b, hubs_b, level, leaf_degree, eager};
+#endif
+    };
+    const auto swap_queues = [&]() {
+#if RANKED
+        lists_swapped = !lists_swapped;
+#else
+        swap(narrow_a, narrow_b);
+        swap(hubs_a, hubs_b);
 #endif
     };
     const auto own_part = [&](u32* bitmap) {
@@ -236,7 +247,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             pulling = true;
             clean_map(next);
 #if RANKED
-            lists_to_bitmap(ranks, heard, listed_a, bitmap_a);
+            lists_to_bitmap(ranks, heard, listed_now(), bitmap_a);
             whole_map = true;
 #else
             queue_to_bitmap(narrow_a, now.narrow, hubs_a, n_hubs(now.hubs), bitmap_a);
@@ -271,10 +282,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         if (!pulling) {
             const GridQueue rows{narrow_a, hubs_a, taken, 0, false};
 #if LEAN
-            own_list_to_queue(graph, ranks, heard, listed_a, rows);
+            own_list_to_queue(graph, ranks, heard, listed_now(), rows);
             exchange = OFFERS;
 #else
-            if (!thin) lists_to_queue(graph, ranks, heard, listed_a, rows);
+            if (!thin) lists_to_queue(graph, ranks, heard, listed_now(), rows);
             exchange = LISTS;
 #endif
         } else {
@@ -302,7 +313,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
 #else
 #if RANKED
             if (thin) {
-                push_lists(graph, state, ranks, heard, listed_a, depth + 1, found, tally);
+                push_lists(graph, state, ranks, heard, listed_now(), depth + 1, found, tally);
                 return true;
             }
 #endif
@@ -329,11 +340,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
                 if (RANKED) deferred = shared.seen.deferred;
             }
             swap(bitmap_a, bitmap_b);
-            swap(narrow_a, narrow_b);
-            swap(hubs_a, hubs_b);
-#if RANKED
-            swap(listed_a, listed_b);
-#endif
+            swap_queues();
             // Deferred vertices that were found are only in the bitmap.
             pulling = !ending || deferred || shared.seen.edges > pull_work;
         } else if (!RANKED && now.hubs == 0 && now.narrow <= SOLO_EDGES && now.edges <= SOLO_EDGES) {
@@ -346,8 +353,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             end_level(shared, control, next, Tally(), epoch);
             now = shared.seen;
             count_solo();
-            swap(narrow_a, narrow_b);
-            swap(hubs_a, hubs_b);
+            swap_queues();
             continue;
         } else if (swell) {
             clean_map(next);
@@ -358,11 +364,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         } else {
             if (!push_frontier(queue)) return;
             if (!end_on_all(next, tally)) return;
-            swap(narrow_a, narrow_b);
-            swap(hubs_a, hubs_b);
-#if RANKED
-            swap(listed_a, listed_b);
-#endif
+            swap_queues();
         }
         now = shared.seen;
         depth += 1;

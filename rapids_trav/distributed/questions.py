@@ -103,8 +103,10 @@ class DistributedQuestions:
     def location(self) -> str:
         rows, columns = self.grid
         workers = len(self._gang.workers)
+        lost = ", lost" if self._gang.error is not None else ""
         return (
-            f"{self.engine.name} engine on {workers} worker{'s' if workers > 1 else ''} ({rows} x {columns})"
+            f"{self.engine.name} engine on {workers} worker{'s' if workers > 1 else ''} "
+            f"({rows} x {columns}){lost}"
         )
 
     def bfs(self, sources: object, options: SearchOptions) -> Answer:
