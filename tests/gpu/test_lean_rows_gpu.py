@@ -1,4 +1,7 @@
-"""Searches by ranks that have the rows of their own vertices alone, and offer what they find to others."""
+"""Ranks that have the rows of their own vertices alone, and offer what they find to others.
+
+Their searches are compared with those of the other layout in `test_one_launch_gpu`.
+"""
 
 from __future__ import annotations
 
@@ -8,38 +11,10 @@ import numpy as np
 import pytest
 
 from .ranked_graphs import ranked
-from .small_graphs import GRAPHS, Graph, grid, path, random, star
-from .test_one_launch_gpu import RANKS, check, rmat
+from .small_graphs import GRAPHS, Graph, random, star
+from .test_one_launch_gpu import check, rmat
 
 pytestmark = pytest.mark.gpu
-
-SYMMETRIC = [name for name, graph in GRAPHS.items() if graph.symmetric]
-
-
-@pytest.mark.parametrize("n_ranks", RANKS)
-@pytest.mark.parametrize("name", SYMMETRIC)
-def test_ranks_agree_with_scipy(cupy, name, n_ranks):
-    graph = GRAPHS[name]
-    made = ranked(cupy, graph, n_ranks, lean=True)
-    assert all(rank.rows.lean for rank in made.group.ranks)
-    check(made, [0])
-    check(made, [graph.n - 1])
-    check(made, list(range(0, graph.n, 3)))
-
-
-@pytest.mark.parametrize("n_ranks", RANKS)
-@pytest.mark.parametrize("blocks", [1, 3])
-def test_pushes_offer_and_pulls_are_those_of_both_layouts(cupy, looks_up, n_ranks, blocks):
-    made = ranked(cupy, rmat(11, 16, seed=3), n_ranks, blocks, lean=True)
-    seen = set()
-    for sources in ([0], [5], [1000], range(24)):
-        check(made, sources)
-        *_, levels = made.search(sources, trace=True)
-        # All ranks make the same decisions.
-        assert len({tuple(level[:3] for level in rank) for rank in levels}) == 1
-        seen |= {level[:2] for level in levels[0]}
-    few = {("pull", "look-ups")} if n_ranks > 1 else set()  # one rank has all there is to look up
-    assert seen == {("push", "offers"), ("pull", "lists"), ("pull", "copies")} | few
 
 
 @pytest.mark.parametrize("n_ranks", [2, 3])
@@ -53,32 +28,6 @@ def test_frontiers_that_swell_and_shrink(cupy, monkeypatch, n_ranks):
         made = ranked(cupy, graph, n_ranks, 2, lean=True, least_pull=least_pull)
         for sources in ([0], list(range(0, graph.n, 7))):
             check(made, sources)
-
-
-@pytest.mark.parametrize("n_ranks", RANKS)
-def test_depth_limits_and_targets(cupy, n_ranks):
-    graph = grid(23)
-    made = ranked(cupy, graph, n_ranks, lean=True)
-    want = graph.distance([0])
-    for limit in (0, 1, 7):
-        check(made, [0], limit)
-    targets = np.flatnonzero(want == 9)[:4]
-    distance, _, levels = made.search([0], targets=targets, trace=True)
-    assert np.array_equal(distance[targets], want[targets])
-    assert {len(rank) for rank in levels} == {9}
-    distance, predecessor, _ = made.search([0], predecessors=False)
-    assert predecessor is None
-    assert np.array_equal(distance, want)
-
-
-@pytest.mark.parametrize("n_ranks", [2, 4])
-def test_long_paths_and_large_stars(cupy, n_ranks):
-    made = ranked(cupy, path(400), n_ranks, lean=True)
-    check(made, [0])
-    check(made, [200])
-    made = ranked(cupy, star(9000), n_ranks, 3, lean=True)
-    for sources in ([0], [4000], [1, 9000]):
-        check(made, sources)
 
 
 @pytest.mark.parametrize("n_ranks", [2, 3])

@@ -16,6 +16,8 @@ from .small_graphs import GRAPHS, Graph, check_tree, grid, path, random, star
 pytestmark = pytest.mark.gpu
 
 RANKS = [1, 2, 3, 4]
+LAYOUTS = pytest.mark.parametrize("lean", [False, True], ids=["both", "lean"])
+CASES = [(name, False) for name in GRAPHS] + [(name, True) for name in GRAPHS if GRAPHS[name].symmetric]
 
 
 def check(made, sources, limit=None) -> None:
@@ -28,10 +30,13 @@ def check(made, sources, limit=None) -> None:
 
 
 @pytest.mark.parametrize("n_ranks", RANKS)
-@pytest.mark.parametrize("name", GRAPHS)
-def test_ranks_agree_with_scipy(cupy, name, n_ranks):
+@pytest.mark.parametrize(
+    ("name", "lean"), CASES, ids=[f"{name}-{'lean' if lean else 'both'}" for name, lean in CASES]
+)
+def test_ranks_agree_with_scipy(cupy, name, lean, n_ranks):
     graph = GRAPHS[name]
-    made = ranked(cupy, graph, n_ranks)
+    made = ranked(cupy, graph, n_ranks, lean=lean)
+    assert {rank.rows.lean for rank in made.group.ranks} == {lean}
     check(made, [0])
     check(made, [graph.n - 1])
     check(made, list(range(0, graph.n, 3)))
@@ -66,9 +71,13 @@ def rmat(scale: int, factor: int, seed: int) -> Graph:
 
 @pytest.mark.parametrize("n_ranks", RANKS)
 @pytest.mark.parametrize("blocks", [1, 3])
-def test_every_exchange_is_used_and_right(cupy, looks_up, n_ranks, blocks):
-    """A pull takes the frontier from lists, or from copies of bitmaps, or looks a few vertices up."""
-    made = ranked(cupy, rmat(11, 16, seed=3), n_ranks, blocks)
+@LAYOUTS
+def test_every_exchange_is_used_and_right(cupy, looks_up, lean, blocks, n_ranks):
+    """A pull takes the frontier from lists, or from copies of bitmaps, or looks a few vertices up.
+
+    A push takes it from lists, or with rows of own vertices alone offers what it finds.
+    """
+    made = ranked(cupy, rmat(11, 16, seed=3), n_ranks, blocks, lean=lean)
     seen = set()
     for sources in ([0], [5], [1000], range(24)):
         check(made, sources)
@@ -77,7 +86,8 @@ def test_every_exchange_is_used_and_right(cupy, looks_up, n_ranks, blocks):
         assert len({tuple(level[:3] for level in rank) for rank in levels}) == 1
         seen |= {level[:2] for level in levels[0]}
     few = {("pull", "look-ups")} if n_ranks > 1 else set()  # one rank has all there is to look up
-    assert seen == {("push", "lists"), ("pull", "lists"), ("pull", "copies")} | few
+    push = ("push", "offers" if lean else "lists")
+    assert seen == {push, ("pull", "lists"), ("pull", "copies")} | few
 
 
 @pytest.mark.parametrize("n_ranks", [2, 3])
@@ -96,9 +106,10 @@ def test_frontiers_that_swell_and_shrink(cupy, monkeypatch, n_ranks, symmetric):
 
 
 @pytest.mark.parametrize("n_ranks", RANKS)
-def test_depth_limits_and_targets(cupy, n_ranks):
+@LAYOUTS
+def test_depth_limits_and_targets(cupy, lean, n_ranks):
     graph = grid(23)
-    made = ranked(cupy, graph, n_ranks)
+    made = ranked(cupy, graph, n_ranks, lean=lean)
     want = graph.distance([0])
     for limit in (0, 1, 7):
         check(made, [0], limit)
@@ -112,12 +123,13 @@ def test_depth_limits_and_targets(cupy, n_ranks):
 
 
 @pytest.mark.parametrize("n_ranks", [2, 4])
-def test_long_paths_and_large_stars(cupy, n_ranks):
+@LAYOUTS
+def test_long_paths_and_large_stars(cupy, lean, n_ranks):
     """Distances do not fit into a byte, or one row holds all edges."""
-    made = ranked(cupy, path(400), n_ranks)
+    made = ranked(cupy, path(400), n_ranks, lean=lean)
     check(made, [0])
     check(made, [200])
-    made = ranked(cupy, star(9000), n_ranks, 3)
+    made = ranked(cupy, star(9000), n_ranks, 3, lean=lean)
     for sources in ([0], [4000], [1, 9000]):
         check(made, sources)
 
