@@ -278,6 +278,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         const bool pulled = pulling;
         Exchange exchange = NO_EXCHANGE;
 #if RANKED
+        // A frontier of few vertices with short rows is followed from the lists.
         const bool thin = !LEAN && !pulling && now.hubs == 0 && now.narrow <= THIN_LISTED;
         if (!pulling) {
             const GridQueue rows{narrow_a, hubs_a, taken, 0, false};
