@@ -32,6 +32,8 @@ class FakeGang:
 
     opened: list[FakeGang]  # `install` makes a subclass, with its own list, for each test
 
+    error = None  # no rank is lost
+
     def __init__(self, client, device):
         self.client, self.device, self.workers = client, device, RANKS * tuple(client.nthreads())
         self.closed, self.calls, self.numbered = False, [], []
