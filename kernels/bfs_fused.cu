@@ -11,8 +11,9 @@
 //
 // With RANKED the launch is one of several, one on each rank of a graph, which meet inside the kernel
 // (fused_meeting.cuh).  Before a step each rank then takes the frontier from the others: the lists of what
-// they found into its queues or its bitmap, or their parts of the bitmap.  With LEAN, a rank has no rows of
-// the others' vertices: it pushes its own part of the frontier, and offers what it finds to the owners.
+// they found into its queues or its bitmap, or their parts of the bitmap; or it follows short rows straight
+// from the lists.  With LEAN, a rank has no rows of the others' vertices: it pushes its own part of the
+// frontier, and offers what it finds to the owners.
 //
 // Reference: S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search, SC 2012;
 // D. Merrill, M. Garland, A. Grimshaw, Scalable GPU Graph Traversal, PPoPP 2012; W. Hwu, D. Kirk, I. El Hajj,
@@ -293,9 +294,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             exchange = whole_map ? LISTS : choose_exchange(ranks, n_unvisited);
             if (exchange == COPIES) copy_parts(ranks, bitmap_a);
         }
-        const bool queued = !pulling && !thin;
-        if (exchange == COPIES || queued) end_level(shared, control, taken, Tally(), epoch);
-        if (queued) {
+        const bool from_queue = !pulling && !thin;
+        if (exchange == COPIES || from_queue) end_level(shared, control, taken, Tally(), epoch);
+        if (from_queue) {
             now.narrow = shared.seen.narrow;
             now.hubs = shared.seen.hubs;
         }

@@ -70,6 +70,7 @@ class Lab:
     variants = ("auto", "direction", "private", "frontier", "edge", "pull", "push")
     selected = ("*",)  # rows of "schedules" to measure, as patterns of graph/order/program/name
     sweep_seconds = 20.0  # after so long a sweep of "schedules" is stopped
+    pooled = True  # whether GPUs that join get a pool
     seconds = math.inf  # after so long "schedules" begins no more rows
     slow_seconds = SLOW_SECONDS  # after this time no more roots are searched, if a few were
 
@@ -141,18 +142,19 @@ class Lab:
         """Allocate without a pool from now on, for graphs that take whole cards."""
         import rmm
 
+        self.pooled = False
         for device in range(self.n_devices):
             with self.xp.cuda.Device(device):
                 rmm.mr.set_per_device_resource(device, rmm.mr.CudaMemoryResource())
 
     def several(self, count: int, layout: Layout | None = None) -> Any:
-        """Return an engine on the first `count` GPUs together, each with a pool of RMM."""
+        """Return an engine on the first `count` GPUs together, each with a pool of RMM until `let_go`."""
         import rmm
 
         from rapids_trav.engines.cuda import CudaEngine
         from rapids_trav.engines.multigpu.devices import DevicesEngine
 
-        for device in range(1, count):
+        for device in range(1, count if self.pooled else 1):
             if type(rmm.mr.get_per_device_resource(device)) is rmm.mr.CudaMemoryResource:
                 with self.xp.cuda.Device(device):
                     pool = rmm.mr.PoolMemoryResource(rmm.mr.CudaMemoryResource(), initial_pool_size=1 << 30)

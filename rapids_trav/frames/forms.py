@@ -327,8 +327,9 @@ def opened(values: Values, on_gpu: bool = False) -> Values:
     polars = sys.modules.get("polars")
     if isinstance(values, (pa.Array, pa.ChunkedArray)) or (polars and isinstance(values, polars.Series)):
         name = getattr(values, "name", None) or "ids"
-        column = values.to_arrow() if polars and isinstance(values, polars.Series) else values
-        return arrow.to_pandas(pa.table({name: column}))[name]
+        if polars and isinstance(values, polars.Series):
+            return arrow.to_pandas(PolarsForm().table(values.to_frame(name), [name]))[name]
+        return arrow.to_pandas(pa.table({name: values}))[name]
     if isinstance(values, (pa.Table, pa.RecordBatch)) or (polars and isinstance(values, polars.DataFrame)):
         form = form_of(values)
         assert form is not None

@@ -8,6 +8,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from rapids_trav import Graph, Neighborhood, Traced, TravError, UnknownVertexError
+from rapids_trav.engines.multigpu.errors import RankError
 
 distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask.dataframe")
@@ -151,6 +152,11 @@ def test_attributes(graph, edges):
         TravError, match=r"^The graph's ids and edges are not in this process \(cpu engine on 3 workers"
     ):
         graph.ids  # noqa: B018
+
+
+def test_a_graph_that_lost_a_rank_says_so(graph, monkeypatch):
+    monkeypatch.setattr(graph.questions._gang, "error", RankError("Rank 1 was lost."))
+    assert repr(graph).endswith("cpu engine on 3 workers (1 x 3), lost>")
 
 
 @pytest.mark.parametrize(
