@@ -51,7 +51,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     const u64 n_targets = given.n_targets;
 #if RANKED
     __shared__ RanksShared heard;
-    const Ranks ranks(given);
+    const Ranks ranks(given, heard);
+    begin_meetings(given, heard, shared.leaving);
+    __syncthreads();
     const vertex_t n_words = ranks.n_words();
     // The queues are of own rows of the frontier only, one of each.
     NarrowItem* const narrow_a = given.narrow_a;
@@ -59,6 +61,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     bool lists_swapped = false;
     const auto listed_now = [&]() { return lists_swapped ? given.listed_b : given.listed_a; };
     const auto listed_next = [&]() { return lists_swapped ? given.listed_a : given.listed_b; };
+    bool sent = false;       // the frontier is in the inboxes, not in the lists
     bool whole_map = false;  // the bitmap has the vertices of all ranks
 #else
     const vertex_t n_words = bitmap_words(n_linked);
@@ -108,19 +111,19 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
 #if LEAN
     for (i64 i = global_thread(); i < n_words; i += global_threads()) given.offered[i] = 0;
 #endif
-    end_level(shared, control, &control->level[2], Tally(), epoch);
+    if (!end_level(shared, control, &control->level[2], Tally(), epoch)) return;
 
     // What differs with several ranks: where the vertices found go, and with whom a level ends.
     const auto current_queue = [&](Level* level, vertex_t leaf) {
 #if RANKED
-        return FoundList{listed_now(), level, leaf, ranks.first(), false};
+        return FoundList<OwnList>{listed_now(), level, leaf, ranks.first(), false};
 #else
         return GridQueue{narrow_a, hubs_a, level, leaf, false};
 #endif
     };
     const auto next_queue = [&](Level* level, bool eager) {
 #if RANKED
-        return FoundList{listed_next(), level, leaf_degree, ranks.first(), eager};
+        return FoundList<OwnList>{listed_next(), level, leaf_degree, ranks.first(), eager};
 #else
         return GridQueue{narrow_b, hubs_b, level, leaf_degree, eager};
 #endif
@@ -144,8 +147,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
 #if RANKED
         return meet(shared, heard, control, level, tally, epoch, ranks);
 #else
-        end_level(shared, control, level, tally, epoch);
-        return true;
+        return end_level(shared, control, level, tally, epoch);
 #endif
     };
 
@@ -221,9 +223,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     bool swelled = false;
     bool map_clean = true;
     const auto clean_map = [&](Level* level) {
-        if (map_clean) return;
+        if (map_clean) return true;
         for (i64 i = global_thread(); i < n_words; i += global_threads()) bitmap_a[i] = 0;
-        end_level(shared, control, level, Tally(), epoch);
+        return end_level(shared, control, level, Tally(), epoch);
     };
     for (u32 turn = 1; depth < depth_limit && !(n_targets && targets_found >= n_targets); ++turn) {
         if (pulling ? now.vertices == 0 : now.narrow + now.hubs == 0) break;
@@ -246,14 +248,16 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         swelled = false;
         if (!pulling && many) {
             pulling = true;
-            clean_map(next);
+            if (!clean_map(next)) return;
 #if RANKED
-            lists_to_bitmap(ranks, heard, listed_now(), bitmap_a);
+            const Inboxes inboxes{&ranks, given.inbox, heard.number};
+            lists_to_bitmap(ranks, heard, listed_now(), inboxes, sent, bitmap_a);
+            sent = false;
             whole_map = true;
 #else
             queue_to_bitmap(narrow_a, now.narrow, hubs_a, n_hubs(now.hubs), bitmap_a);
 #endif
-            end_level(shared, control, next, Tally(), epoch);
+            if (!end_level(shared, control, next, Tally(), epoch)) return;
         } else if (pulling && few) {
             // Queues these vertices and counts their edges.  The totals of the level that found them must not
             // change: another block may still be about to read them.
@@ -279,15 +283,16 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         const bool pulled = pulling;
         Exchange exchange = NO_EXCHANGE;
 #if RANKED
-        // A frontier of few vertices with short rows is followed from the lists.
-        const bool thin = !LEAN && !pulling && now.hubs == 0 && now.narrow <= THIN_LISTED;
+        // A frontier of few edges in short rows is followed as it is listed.
+        const bool thin = !LEAN && !pulling && !swell && now.hubs == 0 && now.edges <= THIN_EDGES;
+        const Inboxes inboxes{&ranks, given.inbox, heard.number};
         if (!pulling) {
             const GridQueue rows{narrow_a, hubs_a, taken, 0, false};
 #if LEAN
             own_list_to_queue(graph, ranks, heard, listed_now(), rows);
             exchange = OFFERS;
 #else
-            if (!thin) lists_to_queue(graph, ranks, heard, listed_now(), rows);
+            if (!thin) lists_to_queue(graph, ranks, heard, listed_now(), inboxes, sent, rows);
             exchange = LISTS;
 #endif
         } else {
@@ -295,10 +300,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             if (exchange == COPIES) copy_parts(ranks, bitmap_a);
         }
         const bool from_queue = !pulling && !thin;
-        if (exchange == COPIES || from_queue) end_level(shared, control, taken, Tally(), epoch);
+        if ((exchange == COPIES || from_queue) && !end_level(shared, control, taken, Tally(), epoch)) return;
         if (from_queue) {
             now.narrow = shared.seen.narrow;
             now.hubs = shared.seen.hubs;
+            sent = false;
         }
         whole_map = false;
 #endif
@@ -310,15 +316,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
                                 queue.eager};
             Tally offers;
             push_level(graph, state, narrow_a, now.narrow, hubs_a, now.hubs, depth + 1, outbox, offers);
-            if (!meet(shared, heard, control, next, offers, epoch, ranks, true)) return false;
+            if (!meet(shared, heard, control, next, offers, epoch, ranks, true, true)) return false;
             claim_offers(graph, state, ranks, heard, given.offers, depth + 1, found, tally);
 #else
-#if RANKED
-            if (thin) {
-                push_lists(graph, state, ranks, heard, listed_now(), depth + 1, found, tally);
-                return true;
-            }
-#endif
             push_level(graph, state, narrow_a, now.narrow, hubs_a, now.hubs, depth + 1, found, tally);
 #endif
             return true;
@@ -333,7 +333,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             copy_hubs(members, scratch.pull.hubs);
             pull_level(graph, state, members, unsettled ? own_part(bitmap_a) : nullptr, own_part(bitmap_b),
                        hubs_a, depth + 1, next, scratch.pull, queue, ending, tally);
-            end_level(shared, control, next, tally, epoch);
+            if (!end_level(shared, control, next, tally, epoch)) return;
             u64 deferred = shared.seen.deferred;
             if (RANKED || deferred) {
                 Tally late;
@@ -352,13 +352,22 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
                 const SoloStart start{nullptr, narrow_a, size, frontier, depth, depth_limit, wanted};
                 search_alone(graph, state, scratch.solo, start, queue, shared.sum, control->solo, trace);
             }
-            end_level(shared, control, next, Tally(), epoch);
+            if (!end_level(shared, control, next, Tally(), epoch)) return;
             now = shared.seen;
             count_solo();
             swap_queues();
             continue;
+#if RANKED
+        } else if (thin) {
+            const Inboxes outboxes{&ranks, given.inbox, heard.number + 1};
+            const FoundList<Inboxes> sending{outboxes, next, leaf_degree, ranks.first(), queue.eager};
+            push_lists(graph, state, ranks, heard, listed_now(), inboxes, sent, depth + 1, sending, tally);
+            if (!meet(shared, heard, control, next, tally, epoch, ranks, false)) return;
+            sent = true;
+            swap_queues();
+#endif
         } else if (swell) {
-            clean_map(next);
+            if (!clean_map(next)) return;
             if (!push_frontier(FrontierMap{own_part(bitmap_a)})) return;
             if (!end_on_all(next, tally)) return;
             pulling = swelled = true;
@@ -376,7 +385,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     }
     if (swelled) {
         settle_map(state, own_part(bitmap_a), bitmap_words(n_linked), depth);
-        end_level(shared, control, &control->level[2], Tally(), epoch);
+        if (!end_level(shared, control, &control->level[2], Tally(), epoch)) return;
     }
     finish(state, given.n_vertices);
 #if RANKED
@@ -385,6 +394,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     if (first_thread) {
         control->epoch = epoch;
 #if RANKED
+        ranks.meeting->number = heard.number;
         *given.n_unreached = n_unvisited + given.total_vertices - given.total_linked;
 #else
         *given.n_unreached = n_unvisited + static_cast<u64>(given.n_vertices - n_linked);

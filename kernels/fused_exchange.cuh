@@ -13,18 +13,66 @@
 #define LOOK_UP_DELAY_BYTES (16 << 20)
 #endif
 
-// Up to this many vertices with rows of up to THIN_DEGREE edges are followed as they are listed.
-#ifndef THIN_LISTED
-#define THIN_LISTED (1 << 16)
+// With at most this many edges in a frontier, all of rows of up to THIN_DEGREE edges, a rank writes what it
+// finds into inboxes of the others, which have room for as many vertices from each rank, if it has as many.
+#ifndef THIN_EDGES
+#define THIN_EDGES (1 << 16)
 #endif
 #ifndef THIN_DEGREE
 #define THIN_DEGREE 16
 #endif
 
-// Appends the ids of own vertices to the list of them that other ranks read, and notes in `level->hubs`
-// whether one has a long row.
-struct FoundList {
+// A list in the rank's memory, from which the others read it.
+struct OwnList {
     vertex_t* list;
+
+    __device__ __forceinline__ void put(u64 place, vertex_t id) const { list[place] = id; }
+};
+
+// Inboxes in the memory of all ranks, into which each writes a list of its own.  An entry is a word, or two
+// of them, each with the number of the next meeting above half an id, so that it can be used as soon as it
+// has arrived; see Slot.  There are two inboxes, as there are two slots.
+struct Inboxes {
+    static constexpr i32 WORDS = VERTEX_BITS / 32;
+
+    const Ranks* ranks;
+    u64* inbox;  // on this rank
+    u32 number;  // of the meeting before which they are written
+
+    // The list of rank `from` in this rank's inbox.
+    __device__ __forceinline__ u64* list(i32 from) const {
+        const i64 size = WORDS * min(static_cast<vertex_t>(THIN_EDGES), ranks->n_each);
+        return inbox + size * ((number & 1) * ranks->n + from);
+    }
+    __device__ __forceinline__ void put(u64 place, vertex_t id) const {
+        u64* const mine = list(ranks->rank) + WORDS * place;
+        const u64 stamp = static_cast<u64>(number) << 32;
+        for (i32 r = 0; r < ranks->n; ++r) {
+            u64* const theirs = ranks->at(r, mine);
+#pragma unroll
+            for (i32 k = 0; k < WORDS; ++k) {
+                store_remote(theirs + k, stamp | static_cast<u32>(static_cast<u64>(id) >> 32 * k));
+            }
+        }
+    }
+    // Returns an entry, which is under way if it has not arrived: its rank has counted it.
+    __device__ __forceinline__ vertex_t entry(i32 from, u64 place) const {
+        const u64* const words = list(from) + WORDS * place;
+        u64 id = 0;
+#pragma unroll
+        for (i32 k = 0; k < WORDS; ++k) {
+            u64 word = load_remote(words + k);
+            while (word >> 32 != number) word = load_remote(words + k);
+            id |= (word & 0xffffffffu) << 32 * k;
+        }
+        return static_cast<vertex_t>(id);
+    }
+};
+
+// Appends the ids of own vertices to a list of them, and notes in `level->hubs` whether one has a long row.
+template <class List>
+struct FoundList {
+    List to;
     Level* level;
     vertex_t leaf_degree;
     vertex_t first_id;
@@ -49,9 +97,7 @@ struct FoundList {
         place = __shfl_sync(FULL_WARP, place, 0);
 #pragma unroll
         for (i32 k = 0; k < N; ++k) {
-            if (lanes[k] >> lane_id() & 1) {
-                list[place + __popc(lanes[k] & lanes_below())] = first_id + v[k];
-            }
+            if (lanes[k] >> lane_id() & 1) to.put(place + __popc(lanes[k] & lanes_below()), first_id + v[k]);
             place += __popc(lanes[k]);
         }
     }
@@ -65,48 +111,55 @@ __device__ __forceinline__ Exchange choose_exchange(const Ranks& ranks, u64 n_un
     return REMOTE_LOOK_UPS && looked_up + LOOK_UP_DELAY_BYTES < copied ? LOOK_UPS : COPIES;
 }
 
-// Calls visit(entry, any) for the entries of all ranks' lists, which are where they are, a warp at a time,
-// `any` being false for lanes without one.  Each list begins with another warp, so that short lists are read
-// at the same time.
-template <class T, class Visit>
-__device__ __forceinline__ void for_listed(const Ranks& ranks, const RanksShared& heard, T* list,
-                                           Visit visit) {
+// Calls visit(rank, place, any) for the entries of all ranks' lists, a warp at a time, `any` being false for
+// lanes without one.  Each list begins with another warp, so that short lists are read at the same time.
+template <class Visit>
+__device__ __forceinline__ void for_listed(const Ranks& ranks, const RanksShared& heard, Visit visit) {
     const u64 n_warps = grid_warps();
     for (i32 k = 0; k < ranks.n; ++k) {
         const i32 r = (ranks.rank + k) % ranks.n;
-        const u64 size = heard.listed[r];
+        const u64 size = heard.listed(r);
         const u64 warp = (grid_warp() + n_warps - static_cast<u64>(k) * n_warps / ranks.n) % n_warps;
-        const T* const theirs = ranks.at(r, list);
         for (u64 base = warp * WARP; base < size; base += n_warps * WARP) {
-            visit(theirs + base + lane_id(), base + lane_id() < size);
+            visit(r, base + lane_id(), base + lane_id() < size);
         }
     }
 }
 
-// Queues own rows of the vertices in the lists.
+// Calls visit(id) for the vertices of a frontier, NONE for lanes without one: they are in the ranks' lists,
+// or `sent` to this one's inbox.
+template <class Visit>
+__device__ __forceinline__ void for_frontier(const Ranks& ranks, const RanksShared& heard, vertex_t* list,
+                                             const Inboxes& inboxes, bool sent, Visit visit) {
+    for_listed(ranks, heard, [&](i32 r, u64 place, bool any) {
+        vertex_t id = NONE;
+        if (any) id = sent ? inboxes.entry(r, place) : load_remote(ranks.at(r, list) + place);
+        visit(id);
+    });
+}
+
+// Queues own rows of the vertices of a frontier.
 __device__ void lists_to_queue(const Graph& graph, const Ranks& ranks, const RanksShared& heard,
-                               vertex_t* list, const GridQueue& queue) {
-    for_listed(ranks, heard, list, [&](const vertex_t* entry, bool any) {
-        const vertex_t id = any ? load_remote(entry) : NONE;
-        const bool mine[1] = {any};
+                               vertex_t* list, const Inboxes& inboxes, bool sent, const GridQueue& queue) {
+    for_frontier(ranks, heard, list, inboxes, sent, [&](vertex_t id) {
+        const bool mine[1] = {id != NONE};
         const vertex_t v[1] = {id};
-        const edge_t begin[1] = {any ? graph.out.offsets[id] : 0};
-        const edge_t degree[1] = {any ? graph.out.offsets[id + 1] - begin[0] : 0};
+        const edge_t begin[1] = {mine[0] ? graph.out.offsets[id] : 0};
+        const edge_t degree[1] = {mine[0] ? graph.out.offsets[id + 1] - begin[0] : 0};
         queue.append(mine, v, begin, degree);
     });
 }
 
-// Follows own rows of the vertices in the lists, all of them short, as they are: a queue that shares long
+// Follows own rows of the vertices of a frontier, all of them short, as they are: a queue that shares long
 // rows out would take a barrier of the grid more.  A lane takes a vertex.
 template <class Queue>
 __device__ void push_lists(const Graph& graph, const State& state, const Ranks& ranks,
-                           const RanksShared& heard, vertex_t* list, i32 depth, const Queue& queue,
-                           Tally& tally) {
+                           const RanksShared& heard, vertex_t* list, const Inboxes& inboxes, bool sent,
+                           i32 depth, const Queue& queue, Tally& tally) {
     constexpr i32 AT_ONCE = 4;
-    for_listed(ranks, heard, list, [&](const vertex_t* entry, bool any) {
-        const vertex_t id = any ? load_remote(entry) : NONE;
-        edge_t edge = any ? graph.out.offsets[id] : 0;
-        const edge_t end = any ? graph.out.offsets[id + 1] : 0;
+    for_frontier(ranks, heard, list, inboxes, sent, [&](vertex_t id) {
+        edge_t edge = id == NONE ? 0 : graph.out.offsets[id];
+        const edge_t end = id == NONE ? 0 : graph.out.offsets[id + 1];
         while (__any_sync(FULL_WARP, edge < end)) {
             vertex_t from[AT_ONCE];
             vertex_t to[AT_ONCE];
@@ -122,12 +175,11 @@ __device__ void push_lists(const Graph& graph, const State& state, const Ranks& 
     });
 }
 
-// Writes the vertices in the lists to a bitmap, which must be cleared before.
-__device__ void lists_to_bitmap(const Ranks& ranks, const RanksShared& heard, vertex_t* list, u32* bitmap) {
-    for_listed(ranks, heard, list, [&](const vertex_t* entry, bool any) {
-        if (!any) return;
-        const vertex_t id = load_remote(entry);
-        atomicOr(bitmap + word_of(id), bit_of(id));
+// Writes the vertices of a frontier to a bitmap, which must be cleared before.
+__device__ void lists_to_bitmap(const Ranks& ranks, const RanksShared& heard, vertex_t* list,
+                                const Inboxes& inboxes, bool sent, u32* bitmap) {
+    for_frontier(ranks, heard, list, inboxes, sent, [&](vertex_t id) {
+        if (id != NONE) atomicOr(bitmap + word_of(id), bit_of(id));
     });
 }
 

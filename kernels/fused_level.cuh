@@ -2,11 +2,17 @@
 #pragma once
 #include "fused_direction.cuh"
 #include "grid_barrier.cuh"
+#if RANKED
+#include "fused_leaving.cuh"
+#endif
 
 struct BlockShared {
     Direction direction;
     Share sum;   // this block's share, on its way to the grid's
     Level seen;  // the grid's totals, as read after the barrier
+#if RANKED
+    Leaving leaving;
+#endif
 };
 
 // Returns the warp's sum to lane 0.
@@ -84,16 +90,27 @@ __device__ __forceinline__ void see_totals(Level& seen, const Level* level) {
 
 // Ends a level (or a part of one): every block then sees all writes of the other blocks and the level's
 // totals.  The thread that waits for the grid also reads the totals, which saves a third barrier of the
-// block.
-__device__ __forceinline__ void end_level(BlockShared& shared, Control* control, Level* level,
+// block.  Returns false if the ranks' search has to end without an answer.
+__device__ __forceinline__ bool end_level(BlockShared& shared, Control* control, Level* level,
                                           const Tally& tally, u32& epoch) {
     add_tally(tally, shared.sum);
     __syncthreads();
     if (threadIdx.x == 0) {
         add_totals(shared.sum, level);
         shared.sum = Share{};
+#if RANKED
+        add_release(&control->barrier, 1);
+        epoch += gridDim.x;
+        wait_or_leave(&control->barrier, epoch, shared.leaving);
+#else
         arrive_and_wait(&control->barrier, epoch);
+#endif
         see_totals(shared.seen, level);
     }
     __syncthreads();
+#if RANKED
+    return shared.leaving.why == 0;
+#else
+    return true;
+#endif
 }

@@ -6,9 +6,12 @@
 // neighbours are its own vertices.  Queues, `visited` and the answer are of own vertices; the bitmaps of the
 // frontier are of all ids, with a copy on each rank, which writes only its own part of what is new.
 //
-// Ranks meet once a level: each writes its totals into a slot in the memory of all, so all know the same sums
-// and make the same decisions.  There are two slots for each pair of ranks, as a rank can be one meeting
-// ahead.  A rank that waits too long, or is told to stop, tells all others to stop.
+// Ranks meet once a level.  The last block of a rank to arrive writes the rank's totals into a slot in the
+// memory of every rank, its own included; every block reads the slots of its rank, so all blocks of all ranks
+// know the same sums and make the same decisions.  A slot's words each hold half a total and the number of
+// the meeting, so a word that has arrived can be used, in whatever order words arrive.  There are two slots
+// for each pair of ranks, as a rank can be one meeting ahead.  A rank that waits too long, or is told to
+// stop, tells all others to stop.
 //
 // Memory of other ranks is read with volatile loads, which no cache answers. A fence for the system takes
 // several times as long as one for the GPU, so only the last block to arrive makes one: what the other blocks
@@ -22,15 +25,14 @@
 #define MOST_RANKS 64
 #endif
 
-// Totals of a rank's level, written by that rank.
+// What ranks tell each other: the first totals of a `Level`, of which `narrow` counts the vertices listed
+// (or, after offers, those offered to the slot's owner), and `hubs` is not 0 if one of them has a long row.
+constexpr i32 TOLD = 6;
+constexpr i32 TOLD_WORDS = 2 * TOLD;
+
+// Totals of a rank's level, written by that rank: each word the number of the meeting above half a total.
 struct alignas(128) Slot {
-    u64 listed;  // or, after offers, those for the slot's owner
-    u64 vertices;
-    u64 edges;
-    u64 targets;
-    u64 deferred;
-    u64 long_rows;  // not 0 if one of the vertices listed has a long row
-    u32 meeting;    // number of the meeting; written last
+    u64 words[TOLD_WORDS];
 };
 
 // The beginning of the memory that other ranks can reach.
@@ -48,15 +50,22 @@ struct Clock {
     u64 finished;
 };
 
-// What the blocks of a rank know of their meetings; zero before the first search of a graph.
+// What lasts from search to search; zero before the first search of a graph.
 struct Meeting {
-    u32 ended;   // arrivals at the rank's barrier when the last meeting ended
     u32 number;  // of the last meeting
     u32 stop;    // as in `Shared`, for the host
     Clock clock;
-    alignas(128) Level total;
-    u64 listed[MOST_RANKS];
-    u64 offers[MOST_RANKS];  // for each rank, until they are told (LEAN)
+    alignas(128) u64 offers[MOST_RANKS];  // for each rank, until they are told (LEAN)
+};
+
+// What a block knows of the other ranks.
+struct RanksShared {
+    Shared* reached[MOST_RANKS];  // memory of each rank
+    u64 told[MOST_RANKS][TOLD];   // totals of each rank, from the last meeting
+    u32 number;                   // of the last meeting
+
+    // Entries of a rank's list.
+    __device__ __forceinline__ u64 listed(i32 rank) const { return told[rank][0]; }
 };
 
 // Why a search has to end, for the host (engines/multigpu/one_launch/verdict.py): STOPPED, if somebody wanted
@@ -64,16 +73,6 @@ struct Meeting {
 [[maybe_unused]] constexpr u32 STOPPED = ~0u;
 __device__ __forceinline__ u32 too_late(i32 rank, i32 missing) {
     return static_cast<u32>(1 + rank * MOST_RANKS + missing);
-}
-
-__device__ __forceinline__ u32 load_acquire_system(const u32* address) {
-    u32 value;
-    asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
-    return value;
-}
-
-__device__ __forceinline__ void store_release_system(u32* address, u32 value) {
-    asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
 }
 
 __device__ __forceinline__ u64 nanoseconds() {
@@ -94,15 +93,15 @@ __device__ __forceinline__ void store_remote(T* address, T value) {
 
 // The ranks of a search, as one of them sees them.
 struct Ranks {
-    Shared* const* shared;
+    Shared* const* shared;  // of each rank, in the block's shared memory
     Meeting* meeting;
     u64 deadline;
     vertex_t n_each;
     i32 rank;
     i32 n;
 
-    __device__ __forceinline__ explicit Ranks(const Arguments& given)
-        : shared(given.shared),
+    __device__ __forceinline__ Ranks(const Arguments& given, const RanksShared& heard)
+        : shared(heard.reached),
           meeting(given.meeting),
           deadline(given.deadline),
           n_each(given.n_each),
@@ -135,70 +134,68 @@ struct Ranks {
     }
 };
 
-// Waits until a slot is written; returns 0, or why the search has to end.
-__device__ __forceinline__ u32 wait_for(const Slot& slot, u32 number, const u32* stop, u64 deadline,
-                                        u32 if_late) {
-    constexpr u32 ASK_EVERY = 64;  // tries; a look at the clock takes as long as some
-    u64 began = 0;
-    for (u32 tries = 1; load_acquire_system(&slot.meeting) != number; ++tries) {
-        if (tries % ASK_EVERY) continue;
-        const u32 told = load_acquire_system(stop);
-        if (told) return told;
-        const u64 now = nanoseconds();
-        if (!began) began = now;
-        if (now - began > deadline) return if_late;
+// Copies what a block needs to know of the ranks; complete after the next __syncthreads().
+__device__ __forceinline__ void begin_meetings(const Arguments& given, RanksShared& heard, Leaving& leaving) {
+    for (i32 r = threadIdx.x; r < given.n_ranks; r += BLOCK_SIZE) heard.reached[r] = given.shared[r];
+    if (threadIdx.x == 0) {
+        heard.number = __ldcg(&given.meeting->number);
+        leaving = Leaving{&given.shared[given.rank]->stop, &given.meeting->stop, 0};
     }
-    return 0;
 }
 
-// Exchanges the totals of a level with the other ranks; one warp of the rank calls it when all its blocks
-// have arrived.  After offers, each rank is told how many are for it, in place of the vertices listed.
-__device__ __forceinline__ void exchange_totals(const Ranks& ranks, const Level* level, bool offers) {
-    Meeting& meeting = *ranks.meeting;
-    Shared& own = *ranks.shared[ranks.rank];
-    const u32 number = __ldcg(&meeting.number) + 1;
-    for (i32 r = lane_id(); r < ranks.n; r += WARP) {
-        Slot& slot = ranks.shared[r]->slots[number & 1][ranks.rank];
-        store_remote(&slot.listed, __ldcg(offers ? &meeting.offers[r] : &level->narrow));
-        if (offers) meeting.offers[r] = 0;
-        store_remote(&slot.vertices, __ldcg(&level->vertices));
-        store_remote(&slot.edges, __ldcg(&level->edges));
-        store_remote(&slot.targets, __ldcg(&level->targets));
-        store_remote(&slot.deferred, __ldcg(&level->deferred));
-        store_remote(&slot.long_rows, __ldcg(&level->hubs));
-        store_release_system(&slot.meeting, number);
+// Tells all ranks the totals of this one; one warp of the rank calls it when all its blocks have arrived.
+// After offers, each rank is told how many are for it, in place of the vertices listed.
+__device__ __forceinline__ void tell_totals(const Ranks& ranks, const Level* level, u32 number, bool offers,
+                                            bool shown) {
+    const u32 lane = lane_id();
+    const u32 field = min(lane / 2, static_cast<u32>(TOLD - 1));
+    const u64 total = __ldcg(reinterpret_cast<const u64*>(level) + field);
+    if (shown) {
+        __threadfence_system();
+    } else {
+        __threadfence();
     }
-    Level sum{};
-    u32 stop = 0;
-    for (i32 r = lane_id(); r < ranks.n && !stop; r += WARP) {
-        const Slot& slot = own.slots[number & 1][r];
-        stop = wait_for(slot, number, &own.stop, ranks.deadline, too_late(ranks.rank, r));
-        const u64 listed = load_remote(&slot.listed);
-        meeting.listed[r] = listed;
-        sum.narrow += listed;
-        sum.vertices += load_remote(&slot.vertices);
-        sum.edges += load_remote(&slot.edges);
-        sum.targets += load_remote(&slot.targets);
-        sum.deferred += load_remote(&slot.deferred);
-        sum.hubs += load_remote(&slot.long_rows);
+    for (i32 first = 0; first < ranks.n; first += WARP) {
+        u64 offered = 0;
+        if (offers && first + lane_id() < ranks.n) {
+            offered = __ldcg(&ranks.meeting->offers[first + lane_id()]);
+            ranks.meeting->offers[first + lane_id()] = 0;
+        }
+        for (i32 r = first; r < min(first + WARP, ranks.n); ++r) {
+            const u64 for_it = __shfl_sync(FULL_WARP, offered, r - first);
+            const u64 told = offers && field == 0 ? for_it : total;
+            const u64 half = lane % 2 ? told >> 32 : told & 0xffffffffu;
+            u64* const words = ranks.shared[r]->slots[number & 1][ranks.rank].words;
+            if (lane < TOLD_WORDS) store_remote(words + lane, static_cast<u64>(number) << 32 | half);
+        }
     }
-    for (i32 step = WARP / 2; step > 0; step /= 2) {
-        stop = max(stop, __shfl_xor_sync(FULL_WARP, stop, step));
+}
+
+// Waits until a rank has told its totals, or the search has to end; whole warps call it.
+__device__ __forceinline__ void hear_totals(const Ranks& ranks, i32 from, u32 number, RanksShared& heard,
+                                            Leaving& leaving) {
+    const u32 lane = lane_id();
+    const Slot& slot = ranks.shared[ranks.rank]->slots[number & 1][from];
+    const u64* const word = slot.words + min(lane, static_cast<u32>(TOLD_WORDS - 1));
+    u64 value = load_acquire_system(word);
+    u64 began = 0;
+    for (u32 tries = 1; __any_sync(FULL_WARP, value >> 32 != number); ++tries) {
+        value = load_acquire_system(word);
+        if (tries % ASK_EVERY) continue;
+        u32 why = 0;
+        if (lane == 0) {
+            why = load_acquire_system(leaving.stop);
+            const u64 now = nanoseconds();
+            if (!began) began = now;
+            if (!why && now - began > ranks.deadline) why = too_late(ranks.rank, from);
+        }
+        why = __shfl_sync(FULL_WARP, why, 0);
+        if (!why) continue;
+        for (i32 r = lane_id(); r < ranks.n; r += WARP) store_release_system(&ranks.shared[r]->stop, why);
+        if (lane == 0) leave(leaving, why);
+        return;
     }
-    if (stop) {
-        for (i32 r = lane_id(); r < ranks.n; r += WARP) store_release_system(&ranks.shared[r]->stop, stop);
-    }
-    sum.narrow = warp_sum(sum.narrow);
-    sum.vertices = warp_sum(sum.vertices);
-    sum.edges = warp_sum(sum.edges);
-    sum.targets = warp_sum(sum.targets);
-    sum.deferred = warp_sum(sum.deferred);
-    sum.hubs = warp_sum(sum.hubs);
-    if (lane_id() == 0) {
-        meeting.total = sum;
-        meeting.number = number;
-        meeting.stop = stop;
-    }
+    if (lane < TOLD_WORDS) reinterpret_cast<u32*>(heard.told[from])[lane] = static_cast<u32>(value);
 }
 
 // Notes the time at which the last block ends; all threads call it.
@@ -207,21 +204,16 @@ __device__ __forceinline__ void stop_clock(const Ranks& ranks) {
     if (threadIdx.x == 0) atomicMax(&ranks.meeting->clock.finished, nanoseconds());
 }
 
-// What a block knows of the last meeting.
-struct RanksShared {
-    u64 listed[MOST_RANKS];  // entries of each rank's list
-    u32 stop;
-};
-
 // Ends a level (or a part of one) on all ranks: as end_level(), but the totals are those of all ranks.
-// Returns false if the search has to end without an answer.
+// `shown` says that other ranks will read what this one has written to its own memory.  Returns false if the
+// search has to end without an answer.
 __device__ __forceinline__ bool meet(BlockShared& shared, RanksShared& heard, Control* control, Level* level,
-                                     const Tally& tally, u32& epoch, const Ranks& ranks,
+                                     const Tally& tally, u32& epoch, const Ranks& ranks, bool shown = true,
                                      bool offers = false) {
     add_tally(tally, shared.sum);
     __syncthreads();
+    const u32 number = heard.number + 1;
     if (warp_in_block() == 0) {
-        Meeting& meeting = *ranks.meeting;
         bool last = false;
         if (lane_id() == 0) {
             add_totals(shared.sum, level);
@@ -231,37 +223,25 @@ __device__ __forceinline__ bool meet(BlockShared& shared, RanksShared& heard, Co
         }
         if (__shfl_sync(FULL_WARP, static_cast<u32>(last), 0)) {
             __syncwarp();
-            exchange_totals(ranks, level, offers);
-            __syncwarp();
-            if (lane_id() == 0) store_release(&meeting.ended, epoch);
-        }
-        if (lane_id() == 0) {
-            while (static_cast<i32>(load_acquire(&meeting.ended) - epoch) < 0) {
-            }
-        }
-        __syncwarp();
-        // These loads are in flight together with those of the totals.
-        constexpr i32 LISTS = (MOST_RANKS + WARP - 1) / WARP;
-        u64 listed[LISTS];
-#pragma unroll
-        for (i32 k = 0; k < LISTS; ++k) {
-            const i32 r = k * WARP + lane_id();
-            listed[k] = r < ranks.n ? __ldcg(&meeting.listed[r]) : 0;
-        }
-        if (lane_id() == 0) {
-            heard.stop = __ldcg(&meeting.stop);
-            see_totals(shared.seen, &meeting.total);
-#if TRACE
-            shared.seen.examined = __ldcg(&level->examined);  // by this rank
-            shared.seen.looked = __ldcg(&level->looked);
-#endif
-        }
-#pragma unroll
-        for (i32 k = 0; k < LISTS; ++k) {
-            const i32 r = k * WARP + lane_id();
-            if (r < ranks.n) heard.listed[r] = listed[k];
+            tell_totals(ranks, level, number, offers, shown);
         }
     }
+    for (i32 r = warp_in_block(); r < ranks.n; r += WARPS) {
+        hear_totals(ranks, r, number, heard, shared.leaving);
+    }
     __syncthreads();
-    return heard.stop == 0;
+    if (threadIdx.x < TOLD) {
+        u64 sum = 0;
+        for (i32 r = 0; r < ranks.n; ++r) sum += heard.told[r][threadIdx.x];
+        reinterpret_cast<u64*>(&shared.seen)[threadIdx.x] = sum;
+    }
+    if (threadIdx.x == 0) {
+        heard.number = number;
+#if TRACE
+        shared.seen.examined = __ldcg(&level->examined);  // by this rank
+        shared.seen.looked = __ldcg(&level->looked);
+#endif
+    }
+    __syncthreads();
+    return shared.leaving.why == 0;
 }

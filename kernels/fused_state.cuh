@@ -261,6 +261,7 @@ struct Arguments {
     const edge_t* own_offsets;
     vertex_t* listed_a;  // with the bitmaps and `listed_b`, in memory that other ranks can reach
     vertex_t* listed_b;
+    u64* inbox;             // there too
     Offer* offers;          // there too, a box for each rank (LEAN)
     u32* offered;           // ids that were offered (LEAN)
     Shared* const* shared;  // of each rank, as this one reaches it

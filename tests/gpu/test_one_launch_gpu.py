@@ -45,14 +45,14 @@ def test_ranks_agree_with_scipy(cupy, name, lean, n_ranks):
 def test_each_rank_is_timed_without_its_wait_for_the_others_to_begin(cupy, monkeypatch):
     """Each rank has four times in order, of which the second to the third is the wait."""
     from rapids_trav.engines.interface import BfsOptions
-    from rapids_trav.engines.multigpu.one_launch import launch
+    from rapids_trav.engines.multigpu.one_launch import launch, layout
 
     made = ranked(cupy, GRAPHS["undirected"], 2)
     heads, read = [], launch.RankMemory.head
     monkeypatch.setattr(launch.RankMemory, "head", lambda self: heads.append(read(self)) or heads[-1])
     found, _ = made.group.search(made.ids[[0]], BfsOptions())
     for head, one in zip(heads, found, strict=True):
-        began, arrived, met, finished = head.view(np.uint64)[2:].tolist()
+        began, arrived, met, finished = head.view(np.uint64)[layout.CLOCK_WORD :].tolist()
         assert 0 < began <= arrived <= met <= finished
         assert one.device_seconds == pytest.approx((arrived - began + finished - met) / 1e9)
         assert one.device_seconds > 0
@@ -154,6 +154,23 @@ def test_a_frontier_of_short_rows_takes_one_barrier_a_level(cupy, n_ranks, leave
     assert barriers(40) - barriers(20) == 20 * per_level
 
 
+@pytest.mark.parametrize("n_ranks", [1, 3])
+@pytest.mark.parametrize("wide", [False, True])
+def test_frontiers_go_through_inboxes_and_lists_in_turn(cupy, monkeypatch, wide, n_ranks):
+    """A frontier of more edges than an inbox has room for is listed, and one of fewer is sent again."""
+    from rapids_trav.engines.multigpu.one_launch import launch, layout
+    from rapids_trav.engines.multigpu.one_launch.dealing import Dealing
+
+    if wide:
+        monkeypatch.setattr(Dealing, "vertex_dtype", np.dtype(np.int64))
+    monkeypatch.setattr(layout, "THIN_EDGES", 8)
+    monkeypatch.setitem(launch.TUNED, "THIN_EDGES", 8)
+    graph = grid(19)  # of which frontiers grow to 76 edges and shrink again
+    made = ranked(cupy, graph, n_ranks, 2, least_pull=1 << 40)
+    for sources in ([0], [9 * 19 + 9], [0, 18, 180]):
+        check(made, sources)
+
+
 @pytest.mark.parametrize("vertex", [np.int32, np.int64])
 def test_wide_ids_and_offsets(cupy, monkeypatch, vertex):
     from rapids_trav.engines.cuda.build import in_memory
@@ -205,6 +222,21 @@ def test_ranks_that_are_told_to_stop_do_not_wait(cupy, monkeypatch):
         made.search([0])
     assert len(launched) == 2
     monkeypatch.undo()
+    check(made, [0])
+
+
+@LAYOUTS
+def test_all_blocks_of_a_rank_leave_wherever_they_wait(cupy, monkeypatch, lean):
+    """Some see that the ranks have met, and go on to a barrier; others see first that they should stop."""
+    from rapids_trav.engines.multigpu.errors import RankError
+    from rapids_trav.engines.multigpu.one_launch import launch
+
+    monkeypatch.setitem(launch.TUNED, "ASK_EVERY", 1)
+    made = ranked(cupy, star(300), 2, 3, lean=lean, deadline=1e6)  # a long row takes a barrier
+    for _ in range(20):
+        made.group.ranks[0].shared.view(np.uint32)[0] = 2**32 - 1
+        with pytest.raises(RankError, match="The search was stopped"):
+            made.search([0])
     check(made, [0])
 
 

@@ -19,6 +19,9 @@ SORT_BYTES = {4: 24, 8: 56}  # per entry of lean rows that are sorted at once
 SORTED_AT_ONCE = 1 << 27  # entries; a longer row is sorted alone
 QUEUED_BYTES = 24  # per vertex whose row a rank has, at most: its place in the rank's queue
 STATE_BYTES = 8  # per own vertex: distance, visited, near
+# With both orientations, the ranks send each other what they find from a frontier of at most this many edges:
+# each has two inboxes with room for as many vertices from each rank, if a rank has as many.
+THIN_EDGES = 1 << 16
 
 
 def layout_that_fits(n_vertices: int, n_entries: int, free: Sequence[int], *, symmetric: bool) -> Layout:
@@ -53,7 +56,8 @@ def dealt_rows_bytes(n_vertices: int, n_entries: int, n_ranks: int, layout: Layo
     rows = entries + (OFFSET_BYTES + vertex) * own
     shared = n_vertices // 4 + 2 * vertex * own
     if layout == "both":
-        return rows + entries + OFFSET_BYTES * n_vertices + shared
+        inboxes = 2 * n_ranks * min(own, THIN_EDGES) * 2 * vertex
+        return rows + entries + OFFSET_BYTES * n_vertices + shared + inboxes
     return rows + shared + 2 * vertex * n_vertices
 
 

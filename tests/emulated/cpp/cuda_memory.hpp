@@ -72,7 +72,8 @@ T atomicCAS(T* address, typename emulated::Same<T>::type expected, typename emul
 
 // The kernels' own inline PTX, by its meaning.
 namespace emulated {
-inline unsigned load_acquire(const unsigned* address) {
+template <class T>
+T load_acquire(const T* address) {
     wait_for_others();
     return __atomic_load_n(address, __ATOMIC_ACQUIRE);
 }

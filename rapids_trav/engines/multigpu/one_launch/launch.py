@@ -31,12 +31,20 @@ from rapids_trav.engines.multigpu.one_launch.rows import RankRows
 from rapids_trav.engines.multigpu.one_launch.trace import RankLevel, levels_of, worked_seconds
 from rapids_trav.engines.multigpu.one_launch.verdict import STOPPED
 from rapids_trav.memory.model.search import TRACE_COLUMNS, trace_levels
+from rapids_trav.memory.model.spread import THIN_EDGES
 
 _AWAKE, NAP = 1e-3, 5e-5  # seconds for which the host asks without pause, and between questions after that
 # Larger blocks leave a thread too few registers for what ranks add, and smaller ones keep too little of the
 # memory system busy.
 BLOCK_SIZE = 768
-TUNED = {**fused.TUNED, "BLOCK_SIZE": BLOCK_SIZE, "PAGED": 0, "HUB_CACHE": 0, "RANKED": 1}
+TUNED = {
+    **fused.TUNED,
+    "BLOCK_SIZE": BLOCK_SIZE,
+    "PAGED": 0,
+    "HUB_CACHE": 0,
+    "RANKED": 1,
+    "THIN_EDGES": THIN_EDGES,
+}
 
 SPECIALISATIONS: tuple[tuple[str, Defines], ...] = tuple(
     (fused.FILE, defines_of(fused.FILE, vertex, edge, PREDECESSORS=parents, TRACE=trace, LEAN=lean, **TUNED))
@@ -249,6 +257,7 @@ class Launch:
                 own_offsets=rows.own_offsets,
                 listed_a=shared + rank.layout.listed_a,
                 listed_b=shared + rank.layout.listed_b,
+                inbox=shared + rank.layout.inbox,
                 offers=shared + rank.layout.offers,
                 offered=offered,
                 shared=rank.addresses,

@@ -8,13 +8,14 @@ from rapids_trav.engines.cuda.bfs.fused_arguments import ARGUMENTS
 from rapids_trav.engines.cuda.runtime.arguments import I32, POINTER, U64, struct
 from rapids_trav.engines.cuda.runtime.memory import aligned
 from rapids_trav.engines.multigpu.one_launch.dealing import MOST_RANKS, Dealing
+from rapids_trav.memory.model.spread import THIN_EDGES
 
 _SLOT_BYTES = 128
 SHARED_BYTES = _SLOT_BYTES * (1 + 2 * MOST_RANKS)  # the size of the kernel's `Shared`
-MEETING_BYTES = 2048  # at least the size of its `Meeting`
-HEAD_BYTES = 48  # of `Meeting`, with the following
-STOP_WORD = 2  # why the search was given up
-CLOCK_WORD = 2  # of 64 bits: four times, as in the kernel's `Clock`
+MEETING_BYTES = 1024  # at least the size of its `Meeting`
+HEAD_BYTES = 40  # of `Meeting`, with the following
+STOP_WORD = 1  # why the search was given up
+CLOCK_WORD = 1  # of 64 bits: four times, as in the kernel's `Clock`
 
 # Keyed by bytes of a vertex.
 RANKED_ARGUMENTS = {
@@ -24,6 +25,7 @@ RANKED_ARGUMENTS = {
         own_offsets=POINTER,
         listed_a=POINTER,
         listed_b=POINTER,
+        inbox=POINTER,
         offers=POINTER,
         offered=POINTER,
         shared=POINTER,
@@ -48,6 +50,7 @@ class SharedLayout(NamedTuple):
     bitmap_b: int
     listed_a: int
     listed_b: int
+    inbox: int
     offers: int
     n_bytes: int
 
@@ -55,10 +58,13 @@ class SharedLayout(NamedTuple):
 def shared_layout(dealing: Dealing, lean: bool) -> SharedLayout:
     """Lay out the memory that other ranks reach: two bitmaps of all ids and two lists of own vertices.
 
-    Ranks with rows of own vertices alone, which are `lean`, also have room to offer each id to its owner.
+    Ranks with rows of all ids also have two inboxes for short lists of the others.  Those with rows of own
+    vertices alone, which are `lean`, have room to offer each id to its owner.
     """
     bitmap = dealing.n_ids // 8
     listed = dealing.each * dealing.vertex_dtype.itemsize
+    sent = 0 if lean else 2 * dealing.n_ranks * min(dealing.each, THIN_EDGES)  # to both inboxes
     offers = 2 * dealing.n_ids * dealing.vertex_dtype.itemsize if lean else 0
-    begins, n_bytes = aligned((SHARED_BYTES, bitmap, bitmap, listed, listed, offers))
+    inbox = 2 * dealing.vertex_dtype.itemsize * sent
+    begins, n_bytes = aligned((SHARED_BYTES, bitmap, bitmap, listed, listed, inbox, offers))
     return SharedLayout._make([*begins, n_bytes])

@@ -17,7 +17,7 @@ _PTX = {  # the inline PTX of the kernels, and its meaning
     r'asm volatile\("red\.release\.gpu\.global\.add[^;]*;[^;]*;': "emulated::add_release(address, value);",
     r'asm volatile\("atom\.acq_rel\.gpu\.global\.add[^;]*;[^;]*;': "before = emulated::add(address, value);",
     r'asm volatile\("st\.release\.gpu\.global\.u32[^;]*;[^;]*;': "emulated::store_release(address, value);",
-    r'asm volatile\("ld\.acquire\.sys\.global\.u32[^;]*;[^;]*;': "value = emulated::load_acquire(address);",
+    r'asm volatile\("ld\.acquire\.sys\.global\.u[^;]*;[^;]*;': "value = emulated::load_acquire(address);",
     r'asm volatile\("st\.release\.sys\.global\.u32[^;]*;[^;]*;': "emulated::store_release(address, value);",
     r'asm volatile\("mov\.u64 %0, %%globaltimer;[^;]*;': "now = emulated::nanoseconds();",
 }
