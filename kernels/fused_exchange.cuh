@@ -1,11 +1,12 @@
-// The frontier of a search by several ranks: lists of what each has found, and how a rank takes them, or the
-// parts of a bitmap, from the others.
+// Exchange of the frontier in a search by several ranks: each rank lists the vertices that it has found, and
+// takes the lists of the others, or their parts of the bitmap.
 #pragma once
 #include "fused_meeting.cuh"
 #include "fused_words.cuh"
 
-// Reading a word of another rank's bitmap for one look-up costs as much as copying this many bytes, and those
-// of a row, one after another, delay the level by this much more: tens of round trips of 1.5 us.
+// A look-up in another rank's bitmap costs as much as copying LOOK_UP_BYTES.  The look-ups of a row come one
+// after another, which delays the level by as much as copying LOOK_UP_DELAY_BYTES: tens of round trips of
+// 1.5 us.
 #ifndef LOOK_UP_BYTES
 #define LOOK_UP_BYTES 48
 #endif
@@ -13,7 +14,7 @@
 #define LOOK_UP_DELAY_BYTES (16 << 20)
 #endif
 
-// Up to this many vertices with rows of up to THIN_DEGREE edges are followed as they are listed.
+// The rows of up to this many vertices, each of up to THIN_DEGREE edges, are followed as they are listed.
 #ifndef THIN_LISTED
 #define THIN_LISTED (1 << 16)
 #endif
@@ -21,8 +22,8 @@
 #define THIN_DEGREE 16
 #endif
 
-// Appends the ids of own vertices to the list of them that other ranks read, and notes in `level->hubs`
-// whether one has a long row.
+// Appends the ids of this rank's vertices to the list that other ranks read, and notes in `level->hubs`
+// whether one of them has a long row.
 struct FoundList {
     vertex_t* list;
     Level* level;
@@ -65,9 +66,9 @@ __device__ __forceinline__ Exchange choose_exchange(const Ranks& ranks, u64 n_un
     return REMOTE_LOOK_UPS && looked_up + LOOK_UP_DELAY_BYTES < copied ? LOOK_UPS : COPIES;
 }
 
-// Calls visit(entry, any) for the entries of all ranks' lists, which are where they are, a warp at a time,
-// `any` being false for lanes without one.  Each list begins with another warp, so that short lists are read
-// at the same time.
+// Calls visit(entry, any) for the entries of all ranks' lists, which are read in the memory of their ranks.
+// A warp takes 32 entries at a time; `any` is false for lanes without an entry.  Each list begins with a
+// different warp, so that short lists are read at the same time.
 template <class T, class Visit>
 __device__ __forceinline__ void for_listed(const Ranks& ranks, const RanksShared& heard, T* list,
                                            Visit visit) {
@@ -83,7 +84,7 @@ __device__ __forceinline__ void for_listed(const Ranks& ranks, const RanksShared
     }
 }
 
-// Queues own rows of the vertices in the lists.
+// Queues this rank's rows of the vertices in the lists.
 __device__ void lists_to_queue(const Graph& graph, const Ranks& ranks, const RanksShared& heard,
                                vertex_t* list, const GridQueue& queue) {
     for_listed(ranks, heard, list, [&](const vertex_t* entry, bool any) {
@@ -96,8 +97,8 @@ __device__ void lists_to_queue(const Graph& graph, const Ranks& ranks, const Ran
     });
 }
 
-// Follows own rows of the vertices in the lists, all of them short, as they are: a queue that shares long
-// rows out would take a barrier of the grid more.  A lane takes a vertex.
+// Follows this rank's rows of the vertices in the lists without queueing them, as all rows are short: a
+// queue, which would divide long rows, would take one more barrier of the grid.  A lane takes a vertex.
 template <class Queue>
 __device__ void push_lists(const Graph& graph, const State& state, const Ranks& ranks,
                            const RanksShared& heard, vertex_t* list, i32 depth, const Queue& queue,
