@@ -5,7 +5,7 @@
 //
 // 1. begin_below(): makes each vertex a child of its first neighbour if that is smaller.
 // 2. link_first(): links each vertex with its second neighbour, and with its first if that is larger.
-// 3. compress(): makes each vertex a child of its root.  The host then finds out from a sample which component
+// 3. compress(): makes each vertex a child of its root.  The host then finds from a sample which component
 //    is the largest so far.
 // 4. list_rows(): lists the rows of the vertices outside that component, short rows from the front of a queue
 //    and long rows from its back; link_light() and link_heavy() link all edges of these rows.
