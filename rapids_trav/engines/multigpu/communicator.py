@@ -69,7 +69,7 @@ class Met(NamedTuple):
 
 @dataclass(frozen=True)
 class Note:
-    """What a rank tells partners where all ranks meet.
+    """Values that a rank sends to partners together with a sum over all ranks.
 
     Attributes
     ----------

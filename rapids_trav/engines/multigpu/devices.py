@@ -47,7 +47,7 @@ class DevicesEngine(CudaEngine):
     Raises
     ------
     TravError
-        If there is no such GPU, or two of them do not reach each other's memory.
+        If there is no such GPU, or two of them cannot access each other's memory.
     """
 
     bfs_stream: SearchStream | None = None  # type: ignore[assignment]  # each search has all GPUs

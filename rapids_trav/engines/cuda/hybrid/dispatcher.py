@@ -45,7 +45,7 @@ class Dispatcher:
 
     @property
     def policy(self) -> dict[str, float]:
-        """What both sides have measured so far, as in `RunState.policy`; a rate, whatever the pages."""
+        """Measurements of both sides so far, as in `RunState.policy`: time and edges, of any pages."""
         return {
             f"{side} {what}": float(of[side])
             for what, of in (("seconds", self._seconds), ("edges", self._done))

@@ -27,7 +27,7 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")  # the same in all containers of
 
 @dataclass(frozen=True)
 class Card:
-    """What a rank tells the others about its memory, so that they can reach it.
+    """Description of a rank's memory, from which the other ranks can open it.
 
     Attributes
     ----------

@@ -49,7 +49,7 @@ SPECIALISATIONS: tuple[tuple[str, Defines], ...] = tuple(
 
 @dataclass(frozen=True)
 class Common:
-    """What the launches of all ranks have in common.
+    """Arguments and settings that the launches of all ranks have in common.
 
     Attributes
     ----------

@@ -139,7 +139,7 @@ def _ids(dealing: Dealing, places: Array) -> Array:
 
 
 def for_search(dealing: Dealing, by_place: Adjacency) -> Adjacency:
-    """Return rows with the ids of vertices in place of their places, in the same order."""
+    """Return rows with the ids of vertices instead of their places, in the same order."""
     columns = by_place.column_indices
     for part in _parts(len(columns)):
         columns[part] = dealing.id(columns[part])
