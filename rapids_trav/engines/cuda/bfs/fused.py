@@ -259,7 +259,7 @@ class FusedSearch:
         """Queue a search from `sources`, of the type of vertices, on the current stream.
 
         The arrays of `found` are written.  The search ends with the level that reaches the last of `targets`,
-        if they are given, instead of the targets of all searches.
+        if these are given in place of those of all searches.
         """
         assert found.n_unreached is not None
         arguments = type(self._arguments).from_buffer_copy(self._arguments)  # threads may share a search
