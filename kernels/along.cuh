@@ -1,8 +1,8 @@
-// Traversal of the out-edges of a queue of vertices: a block distributes the edges of its tile of light rows
+// Follows the out-edges of a queue of vertices: a block distributes the edges of its tile of light rows
 // evenly over its threads; each heavy row is spread over a column of blocks.
 //
-// A step has a type, carried_t, for the data of a source vertex that its edges need; carry(u) returns this
-// data, and over(carried, edge, v) follows an edge.  Followed edges are counted.
+// The caller passes a step, which has a type carried_t for the data of a source vertex that its edges need.
+// carry(u) returns this data, and over(carried, edge, v) follows an edge.  The edges are counted.
 //
 // Reference: D. Merrill, M. Garland, A. Grimshaw, Scalable GPU Graph Traversal, PPoPP 2012 (distributing
 // edges by a prefix sum).

@@ -1,11 +1,13 @@
-// The columns of an answer: distances and predecessors of a search, or of each of many, with the caller's ids
-// in their order, and validity bits.
+// Writes the columns of an answer: vertices, distances and predecessors of one search, or of each of many, in
+// the caller's ids and in their order, with the validity bits of nulls.
 //
-// Row i is vertex rank[i] (i itself if rank is null); labels.cuh has the caller's ids.  As in Arrow, a set
-// bit marks a valid value, and a word covers 32 rows.  One pass replaces a gather, a comparison and a
-// selection for each column.
+// Row i is vertex rank[i] (i itself if rank is null); labels.cuh translates internal ids into the caller's.
+// As in Arrow, a set bit marks a valid value, and a word covers 32 rows.  One pass does the work of a gather,
+// a comparison and a selection for each column.
 //
 // Invariant: `rank` and `order` are inverse to each other, or both null.
+//
+// Reference: Apache Arrow columnar format, section "Validity bitmaps".
 //
 // Must agree with: answer in tests/kernel_references.py.
 #include "labels.cuh"

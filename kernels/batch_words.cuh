@@ -1,5 +1,5 @@
-// The end of a level of many searches, for bfs_batch.cu and distance_sums.cu: a word of `next` becomes
-// frontier and visited, and is cleared.
+// The end of a level of many searches, for bfs_batch.cu and distance_sums.cu: a word of `next` is moved into
+// `frontier`, added to `visited`, and cleared.
 #pragma once
 #include "level.cuh"
 

@@ -1,23 +1,24 @@
-// One rank's part of a level of the search on a grid of ranks (rapids_trav/engines/multigpu/search2d.py).
+// One rank's work in a level of the search on a grid of ranks (rapids_trav/engines/multigpu/search2d.py).
 //
-// Vertices are local ids of 32 bits, whatever the graph's are; offsets into the edges of a rank may be
-// 64-bit.  A block is the vertices of one rank; an offset is the position of a vertex in its block.
+// Vertices are local ids of 32 bits, even if the graph's ids have 64; offsets into the edges of a rank may be
+// 64-bit.  A block is the set of vertices that one rank owns; an offset is the position of a vertex in its
+// block.
 //
 // frontier_degrees: writes the frontier's degrees, which are then scanned.
-// expand_claim: a thread for each edge of the frontier, found by binary search over the scanned degrees, so
-//     that hubs and leaves cost the same; claims the edge's target by atomicOr and appends it to its block's
-//     list, with one atomic for all lanes of a warp that append to the same list.
+// expand_claim: a thread for each edge of the frontier, which finds its source by binary search over the
+//     scanned degrees, so that hubs and leaves cost the same.  It claims the edge's target by atomicOr and
+//     appends it to its block's list, with one atomic for all lanes of a warp that append to the same list.
 // pull_claim: makes the same claims bottom-up: each unclaimed vertex looks for one edge from the frontier,
-//     first alone and then with its warp.
-// expand_keys: writes the same edges as keys for sorting, without claims: the baseline.
-// smallest_before: a thread for each edge; finds each vertex's smallest in-neighbour one level nearer, or,
-//     with `rank`, the smallest rank among these; `best` then holds that rank.
-// settle: the owner marks the vertices that it receives as visited, unless it has visited them before.
+//     first with its own thread and then with the whole warp.
+// expand_keys: the baseline without claims; writes the same edges as keys for sorting.
+// smallest_before: a thread for each edge; finds each vertex's smallest in-neighbour one level nearer or,
+//     with `rank`, the smallest rank among these in-neighbours, which `best` then holds.
+// settle: the owner marks the vertices that it receives as visited, unless they already are.
 // list_to_bitmap, bitmap_to_list: convert between the two forms in which vertices are sent.
 //
 // Invariants: a bit of `claimed` and of `visited` is set once, by the thread that then appends the vertex, so
 // that no list holds a vertex twice and a block's list, which has room for the block, never overflows.
-// `scanned[k]` is the number of edges of frontier[0, k), `total` that of all.
+// `scanned[k]` is the number of edges of frontier[0, k), and `total` that of the whole frontier.
 //
 // Reference: M. Bisson, M. Bernaschi, E. Mastrostefano, "Parallel Distributed Breadth First Search on the
 // Kepler Architecture", IEEE Transactions on Parallel and Distributed Systems 27(7), 2016.

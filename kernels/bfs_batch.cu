@@ -1,14 +1,16 @@
 // Many independent searches at once: one bit for each source, 64 sources in a word.
 //
 // frontier[v], next[v] and visited[v] are `n_words` words each; bit b of word w belongs to the search from
-// source 64 w + b.  Searches that are at the same vertex on the same level share the read of its row.  A
-// level is one step (push or pull) followed by settle, which moves `next` into `frontier`, writes the
-// distances and counts.  The thread that first sets a bit writes the predecessor.  Each step has two kernels:
-// one for light rows, a thread for each, and one for a list of heavy rows, gridDim.y blocks for each.
+// source 64 w + b.  Searches that reach the same vertex on the same level share the read of its row.
 //
-// Invariants: `visited` changes only in settle; a step writes only `next`, which is zero before, and a set
-// bit of `next` is never set in `visited`, so each (source, vertex) pair is found once.  distance and
-// predecessor have a row of n_vertices for each source.
+// 1. A step, push or pull, finds the next level.  The thread that first sets a bit writes the predecessor.
+//    Each step has two kernels: one for light rows, with a thread for each, and one for a list of heavy rows,
+//    with gridDim.y blocks for each.
+// 2. batch_settle moves `next` into `frontier`, writes the distances and counts what was found.
+//
+// Invariants: `visited` changes only in batch_settle; a step writes only `next`, which is zero before it, and
+// a set bit of `next` is never set in `visited`, so each (source, vertex) pair is found once.  `distance` and
+// `predecessor` have a row of n_vertices for each source.
 //
 // Reference: M. Then et al., The More the Merrier: Efficient Multi-Source Graph Traversal, PVLDB 8(4), 2014;
 // H. Liu, H. Huang, Y. Hu, iBFS: Concurrent Breadth-First Search on GPUs, SIGMOD 2016.

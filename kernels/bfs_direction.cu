@@ -1,11 +1,12 @@
-// P6: direction-optimising BFS, one launch for each step; the host chooses the directions (policy.py).
+// Direction-optimising BFS with one launch for each step; the host chooses the directions
+// (rapids_trav/engines/cuda/bfs/policy.py; docs/systems.md, P6).
 //
-// Top-down steps expand a queue (along.cuh).  It is split by row length, so that neither a warp nor a block
-// waits for one thread: short rows are at the front of the buffer (push_light), long rows at the back
-// (push_heavy).
-// Bottom-up steps scan the unreached vertices for a parent in a bitmap of the frontier (pull_step); without
-// BITMAPS they look its distance up, which measures what the bitmap's smaller size saves.
-// queue_to_bitmap, bitmap_to_queue and enqueue convert between the two forms.
+// - Top-down steps expand a queue (along.cuh).  It is split by row length, so that neither a warp nor a block
+//   waits for one thread: short rows are at the front of the buffer (push_light), long rows at the back
+//   (push_heavy).
+// - Bottom-up steps scan the unreached vertices for a parent in a bitmap of the frontier (pull_step).
+//   Without BITMAPS they look up the parent's distance instead, to measure what the smaller bitmap saves.
+// - queue_to_bitmap, bitmap_to_queue and enqueue convert between the two forms of the frontier.
 //
 // Invariants: a vertex enters a queue once, by the thread that claimed it, so front and back never meet in a
 // buffer of n_vertices; LIGHT and HEAVY are the lengths of the two parts.  A bitmap has a bit for each

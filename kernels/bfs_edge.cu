@@ -1,7 +1,8 @@
-// P3: edge-centric BFS, one thread for each edge (COO).
+// Edge-centric BFS, one thread for each edge (COO; docs/systems.md, P3).
 //
 // One launch reads every edge u -> v, in any order, and gives `level` to v if u is on level - 1 and v is
-// unreached.  As in bfs_push.cu, the races of writes are harmless: equal distances, valid predecessors.
+// unreached.  As in bfs_push.cu, races between writes are harmless: they write equal distances and valid
+// predecessors.
 //
 // Invariant: within a launch `distance` changes only from UNREACHED to `level`.  FOUND is a flag, one scalar.
 //

@@ -1,4 +1,4 @@
-// P4 and P5: BFS from a queue of the frontier, one thread for each vertex in it (CSR).
+// BFS from a queue of the frontier, one thread for each vertex in it (CSR; docs/systems.md, P4 and P5).
 //
 // A thread claims each unreached neighbour with an atomic compare-and-swap; only the winner writes the
 // predecessor and appends the neighbour to the next queue, which therefore holds no vertex twice and never

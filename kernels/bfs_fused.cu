@@ -1,19 +1,24 @@
-// A whole breadth-first search in one cooperative launch (SYSTEMS P7 and P6).
+// A whole breadth-first search in one cooperative launch (docs/systems.md, P6 and P7).
 //
-// The direction of every level is chosen on the device from edge counts: push (fused_push.cuh) while the
-// frontier has few edges, pull (fused_pull.cuh) while it has many.  A frontier of a few hundred vertices is
-// searched by one block alone, level after level without a grid-wide barrier, so that long thin graphs cost
-// less than two microseconds for each level on an H100.
+// 1. The blocks clear the marks (fused_ends.cuh) and claim the sources.
+// 2. Each level is a push step (fused_push.cuh) while the frontier has few edges, or a pull step
+//    (fused_pull.cuh) while it has many; fused_direction.cuh chooses on the device, from edge counts.
+// 3. A barrier of the grid ends the level (fused_level.cuh), and all blocks read its totals.
+// 4. While the frontier has a few hundred vertices, one block searches alone, level after level without a
+//    barrier of the grid (fused_solo.cuh), so that a level of a long thin graph costs less than two
+//    microseconds on an H100.
+// 5. The blocks write the answer (fused_ends.cuh).
 //
 // Invariants.  A bit of `visited` is set once, by the thread that then writes distance and predecessor.
 // The totals of a level are written only between its barrier and the next, so that all blocks make the same
 // decisions from them.
 //
-// With RANKED the launch is one of several, one on each rank of a graph, which meet inside the kernel
-// (fused_meeting.cuh).  Before a step each rank then takes the frontier from the others: the lists of what
-// they found into its queues or its bitmap, or their parts of the bitmap; or it follows short rows straight
-// from the lists.  With LEAN, a rank has no rows of the others' vertices: it pushes its own part of the
-// frontier, and offers what it finds to the owners.
+// With RANKED the launch is one of several, one on each rank of a graph, which synchronise inside the kernel
+// (fused_meeting.cuh).  Before a step each rank takes the frontier from the others (fused_exchange.cuh): it
+// reads the lists of what they found into its queues or its bitmap, copies their parts of the bitmap, or
+// follows short rows directly from the lists, which are sent to it then.  With LEAN, a rank has no rows of
+// the others' vertices: it pushes its own part of the frontier and offers the vertices that it finds to their
+// owners (fused_offers.cuh).
 //
 // Reference: S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search, SC 2012;
 // D. Merrill, M. Garland, A. Grimshaw, Scalable GPU Graph Traversal, PPoPP 2012; W. Hwu, D. Kirk, I. El Hajj,
@@ -113,7 +118,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
 #endif
     if (!end_level(shared, control, &control->level[2], Tally(), epoch)) return;
 
-    // What differs with several ranks: where the vertices found go, and with whom a level ends.
+    // With several ranks, vertices found go to other places, and a level ends on all ranks together.
     const auto current_queue = [&](Level* level, vertex_t leaf) {
 #if RANKED
         return FoundList<OwnList>{listed_now(), level, leaf, ranks.first(), false};

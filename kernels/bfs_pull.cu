@@ -1,4 +1,4 @@
-// P2: bottom-up BFS, one thread for each vertex (CSC).
+// Bottom-up BFS, one thread for each vertex (CSC; docs/systems.md, P2).
 //
 // One launch looks for a parent on level - 1 among the in-neighbours of every unreached vertex and stops at
 // the first.  Only the vertex's own thread writes its distance and predecessor, so there are no races.
@@ -9,7 +9,7 @@
 // Reference: S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search, SC 2012;
 // W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel Processors, 4th edition, section 15.3 (pull).
 //
-// Must agree with: bfs_push.cu.  It is itself the plain kernel of the steps that pull.
+// Must agree with: bfs_push.cu.  It is itself the plain kernel that faster pull steps are tested against.
 #include "level.cuh"
 
 extern "C" __global__ void bfs_pull(const edge_t* __restrict__ row_offsets,

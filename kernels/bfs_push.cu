@@ -1,16 +1,16 @@
-// P1: top-down BFS, one thread for each vertex (CSR).
+// Top-down BFS, one thread for each vertex (CSR; docs/systems.md, P1).
 //
-// One launch expands level - 1: each vertex on it gives `level` to its unreached neighbours.  Several threads
-// may write the same neighbour; they all write the same distance, and each writes a valid predecessor, so
-// every order of the writes gives a correct answer and no atomics are needed.
+// One launch expands level - 1: each vertex on that level gives `level` to its unreached neighbours.  Several
+// threads may write the same neighbour; they all write the same distance, and each writes a valid
+// predecessor, so every order of the writes gives a correct answer and no atomics are needed.
 //
 // Invariant: within a launch `distance` changes only from UNREACHED to `level`.  FOUND is a flag, one scalar.
 //
 // Reference: W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel Processors, 4th edition,
 // section 15.3 (vertex-centric push).
 //
-// Must agree with: SciPy's distances (tests/gpu/small_graphs.py).  It is the plain kernel of the other
-// searches.
+// Must agree with: SciPy's distances (tests/gpu/small_graphs.py).  It is the plain kernel that the other
+// searches are tested against.
 #include "level.cuh"
 
 extern "C" __global__ void bfs_push(const edge_t* __restrict__ row_offsets,

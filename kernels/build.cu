@@ -1,9 +1,17 @@
-// Conversion of edges to compressed rows by sorting: pack the edges into keys, sort the keys, unpack them.
+// Conversion of edges to compressed rows (CSR) by sorting.
 //
-// A key is row * 2^32 + column, so that sorting the keys sorts by row and then by column.  Keys are used for
-// fewer than 2^31 vertices; with more, row_starts reads the sorted rows themselves (key_shift 0).
+// 1. pack_edges, pack_both, select_rows: pack edges into keys row * 2^32 + column, which sort by row and then
+//    by column.
+// 2. The host sorts the keys (a radix sort).
+// 3. row_starts, unpack_columns: find where each row begins, and take the columns out of the keys.
+//
+// Keys are used for fewer than 2^31 vertices; with more, row_starts reads the sorted rows themselves
+// (key_shift 0).  The other kernels count entries and derive arrays that searches read.
 //
 // Invariant: DROPPED sorts after every key of an edge.
+//
+// Reference: D. Merrill, A. Grimshaw, High Performance and Scalable Radix Sorting, Parallel Processing
+// Letters 21(2), 2011 (the sort).
 //
 // Must agree with: build, first_neighbors and word_rows in tests/kernel_references.py.
 #include "rows.cuh"
@@ -119,8 +127,8 @@ extern "C" __global__ void unpack_columns(const u64* __restrict__ keys, i64 n_ke
     }
 }
 
-// Finds the row of every edge by searching the offsets: threads get equally many edges, whatever the lengths
-// of the rows.
+// Finds the row of every edge by searching the offsets: all threads get the same number of edges, whatever
+// the lengths of the rows.
 extern "C" __global__ void expand_rows(const edge_t* __restrict__ row_offsets, i64 n_rows, i64 n_edges,
                                        vertex_t* rows) {
     for (i64 edge = global_thread(); edge < n_edges; edge += global_threads()) {

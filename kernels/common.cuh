@@ -1,4 +1,5 @@
-// Types and constants of all kernels, the position of a thread, and the operations of a grid-wide barrier.
+// Types and constants of all kernels, the position of a thread, and the atomic operations of a grid-wide
+// barrier.
 //
 // The loader puts a preamble of #defines before this text; the defaults below let nvcc and an editor compile
 // each .cu alone.  Ids, offsets and counts are signed, and 64-bit wherever they may count edges, so that
@@ -6,15 +7,15 @@
 // unsigned; casts to and from them are static_cast.
 //
 // A kernel with more than eleven arguments takes them in one struct, by value, which is listed with the same
-// fields in the same order in rapids_trav/engines/cuda/runtime/arguments.py.  For its members __restrict__
-// has no effect, only for pointers copied from them.  Only in bfs_fused.cu is it a __grid_constant__, for
-// which NVRTC leaves tests of the fields inside loops.
+// fields in the same order in rapids_trav/engines/cuda/runtime/arguments.py.  __restrict__ has no effect on
+// members of a struct, only on pointers copied from them.  The struct is a __grid_constant__ only in
+// bfs_fused.cu, because NVRTC then no longer hoists tests of the fields out of loops.
 //
-// The kernels include no header but each other: NVRTC compiles vertex programs without any include path, and
-// CuPy's cache does not notice a header that changed.  Hence there is no cuda::atomic_ref, no CUB and no
-// cooperative groups.  What they would offer is written once: acquire and release here, the barrier of a grid
-// in grid_barrier.cuh, scans and sums of warps and blocks in level.cuh, block_sum.cuh, fused_hubs.cuh and
-// gas_reduce.cuh, bounds in rows.cuh.
+// The kernels include no headers but their own: NVRTC compiles vertex programs without any include path, and
+// CuPy's cache does not notice a changed header.  Hence there is no cuda::atomic_ref, no CUB and no
+// cooperative groups.  Replacements are written once: acquire and release here, the barrier of a grid in
+// grid_barrier.cuh, scans and sums of warps and blocks in level.cuh, block_sum.cuh, fused_hubs.cuh and
+// gas_reduce.cuh, binary searches in rows.cuh.
 #pragma once
 
 #ifndef VERTEX_BITS
@@ -73,9 +74,9 @@ __device__ __forceinline__ void swap(T& a, T& b) {
     b = old;
 }
 
-// In place of cuda::atomic_ref.  If a block adds with release after its writes, a block that then loads the
-// sum with acquire sees these writes. Data that other blocks write must not be read through `const
-// __restrict__`, whose loads may be cached.
+// Instead of cuda::atomic_ref.  If a block adds with release after its writes, a block that then loads the
+// sum with acquire sees these writes.  Data that other blocks write must not be read through
+// `const __restrict__`, whose loads may be cached.
 __device__ __forceinline__ u32 load_acquire(const u32* address) {
     u32 value;
     asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
@@ -90,8 +91,8 @@ __device__ __forceinline__ void store_release(u32* address, u32 value) {
     asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
 }
 
-// Returns the sum before; sees the writes of those who added before, and shows its own to those who add
-// after.
+// Returns the sum before the addition.  The caller sees the writes of threads that added before it, and
+// threads that add after it see the caller's writes.
 __device__ __forceinline__ u32 add_acquire_release(u32* address, u32 value) {
     u32 before;
     asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;"

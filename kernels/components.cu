@@ -1,24 +1,25 @@
 // Weakly connected components by linking trees, lock-free (Afforest).
 //
-// `parent` holds a forest; in the end the root of a tree is the smallest vertex of a component.
+// `parent` holds a forest; in the end every tree is a component, and its root is the component's smallest
+// vertex.
 //
-// 1. begin_below(): each vertex goes below its first neighbour if that is smaller.
-// 2. link_first(): it is linked with its second neighbour, and with its first if that is larger.
-// 3. compress(): each vertex goes directly below its root.  The host looks at a sample for the component that
+// 1. begin_below(): makes each vertex a child of its first neighbour if that is smaller.
+// 2. link_first(): links each vertex with its second neighbour, and with its first if that is larger.
+// 3. compress(): makes each vertex a child of its root.  The host then finds from a sample which component
 //    is the largest so far.
-// 4. list_rows(): the rows of the vertices outside that component, short ones from the front of a queue and
-//    long ones from its back; link_light() and link_heavy() link them to their ends.
+// 4. list_rows(): lists the rows of the vertices outside that component, short rows from the front of a queue
+//    and long rows from its back; link_light() and link_heavy() link all edges of these rows.
 //
-// Columns that the GPU cannot read where they are arrive in parts, and link_part() links all their edges.
+// Columns that the GPU cannot read in place arrive in parts, and link_part() links all their edges.
 //
 // Invariants.  No parent is larger than its vertex, so there are no cycles.  Only a root is linked, by
-// compare-and-swap.  All other writes put a vertex below one of its ancestors, so a stale read of a parent is
-// still that of an ancestor.  A row may be skipped only if each of its edges is also in the row of its other
-// end, or both ends are in the component that is skipped.
+// compare-and-swap.  All other writes make a vertex a child of one of its ancestors, so a stale parent is
+// still an ancestor.  A row may be skipped only if each of its edges is also in the row of its other end, or
+// both ends are in the component that is skipped.
 //
 // Reference: M. Sutton, T. Ben-Nun, A. Barak, Optimizing Parallel Graph Connectivity Computation via Subgraph
 // Sampling, IPDPS 2018; J. Jaiganesh, M. Burtscher, A High-Performance Connected Components Implementation
-// for GPUs, HPDC 2018 (the begin, and shortening paths while they are followed).
+// for GPUs, HPDC 2018 (the initial parents, and shortening paths while they are followed).
 //
 // Must agree with: the CPU engine (rapids_trav/engines/cpu/components.py).
 #include "along.cuh"
@@ -27,9 +28,9 @@
 #define HEAVY_DEGREE 1024  // rows with more edges are spread over a column of blocks
 #endif
 
-constexpr i64 PART_EDGES = 16;  // that a thread links one after another
+constexpr i64 PART_EDGES = 16;  // edges that a thread links one after another
 
-// Returns the root of a tree, and halves the path to it.
+// Returns the root of a vertex's tree, and halves the path to it.
 __device__ __forceinline__ vertex_t root_of(vertex_t* parent, vertex_t vertex) {
     vertex_t above = __ldcg(&parent[vertex]);
     while (above != vertex) {
@@ -50,7 +51,7 @@ __device__ __forceinline__ vertex_t compare_and_swap(vertex_t* address, vertex_t
 #endif
 }
 
-// Joins the trees of two vertices: the larger of their roots goes below the other.
+// Joins the trees of two vertices: the larger of their roots becomes a child of the other.
 __device__ __forceinline__ void link(vertex_t* parent, vertex_t u, vertex_t v) {
     vertex_t a = root_of(parent, u);
     vertex_t b = root_of(parent, v);
@@ -94,8 +95,8 @@ extern "C" __global__ void link_first(const edge_t* __restrict__ row_offsets,
     count(counters, EDGES, examined);
 }
 
-// Counts the roots in FOUND.  A thread writes its own vertex's parent only: if it halved paths, it could put
-// back a parent that it read before that vertex went below its root.
+// Counts the roots in FOUND.  A thread writes only the parent of its own vertex: if it halved paths, it could
+// restore a parent of another vertex that it had read before that vertex became a child of its root.
 extern "C" __global__ void compress(i64 n_vertices, vertex_t* parent, u64* counters) {
     i64 roots = 0;
     for (i64 i = global_thread(); i < n_vertices; i += global_threads()) {
@@ -148,7 +149,7 @@ extern "C" __global__ void link_heavy(const edge_t* __restrict__ row_offsets,
     along_heavy(row_offsets, columns, n_vertices, queue, n_heavy, step, counters);
 }
 
-// Links `n_edges` edges, whose columns are `part` and of which the first is edge `first` of all.
+// Links `n_edges` edges, from edge number `first` on, whose columns are `part`.
 extern "C" __global__ void link_part(const edge_t* __restrict__ row_offsets,
                                      const vertex_t* __restrict__ part, i64 n_vertices, i64 first,
                                      i64 n_edges, vertex_t* parent) {
@@ -162,8 +163,8 @@ extern "C" __global__ void link_part(const edge_t* __restrict__ row_offsets,
     }
 }
 
-// Gives each root the smallest of the places in its tree.  Reads before the atomics, of which there are then
-// few for each root.
+// Gives each root the smallest of the places in its tree.  A plain read before each atomic makes most of the
+// atomics unnecessary.
 extern "C" __global__ void smallest_place(const vertex_t* __restrict__ parent, i64 n_vertices,
                                           vertex_t* places) {
     for (i64 v = global_thread(); v < n_vertices; v += global_threads()) {

@@ -1,13 +1,15 @@
-// Answers of several ranks, whose vertices are dealt to them one by one (engines/multigpu/one_launch): the
-// vertex `local` of rank r is at place local * n_ranks + r, and has the id r * n_each + local there.
+// Collects the answers of several ranks (rapids_trav/engines/multigpu/one_launch).
 //
-// Invariant: each place belongs to one rank, so ranks are written in any order.
+// Vertices are dealt to the ranks one by one, like cards: vertex number `local` of rank r is at place
+// local * n_ranks + r of the answer.  In the ranks' ids it is r * n_each + local.
+//
+// Invariant: each place belongs to one rank, so the ranks may be written in any order.
 //
 // Must agree with: deal_back in tests/kernel_references.py.
 #include "common.cuh"
 
-// Writes a rank's distances, and its predecessors unless these are null, to the places of its vertices below
-// `n_vertices`.  Predecessors are ids before and places after.
+// Writes a rank's distances, and its predecessors unless these are null, to the places of its vertices;
+// places from `n_vertices` on are left out.  Predecessors are read as the ranks' ids and written as places.
 extern "C" __global__ void deal_back(const i32* __restrict__ distance,
                                      const vertex_t* __restrict__ predecessor, i64 n_each, i64 n_ranks,
                                      i64 rank, i64 n_vertices, i32* distances, vertex_t* predecessors) {

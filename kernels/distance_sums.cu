@@ -3,9 +3,9 @@
 // The levels and the layout of the words are those of bfs_batch.cu; these kernels replace its batch_settle.
 // Sums are kept for each vertex over the searches, or for each search over the vertices.
 //
-// Invariants: each pair of a search and a vertex is found on one level, and level 0, of the sources, adds
-// nothing; one thread processes a vertex; `found` is zero before a level, and cleared after it has been
-// added.
+// Invariants: each pair of a search and a vertex is found on exactly one level, and level 0, that of the
+// sources, adds nothing; one thread processes a vertex; `found` is zero before a level, and is cleared after
+// it has been added.
 //
 // Reference: M. Then et al., The More the Merrier: Efficient Multi-Source Graph Traversal, PVLDB 8(4), 2014,
 // section 4.3 (closeness centrality from the bits that are new on each level).
@@ -14,7 +14,7 @@
 #include "batch_words.cuh"
 
 #ifndef MOST_WORDS
-#define MOST_WORDS 4  // maximal words of a batch
+#define MOST_WORDS 4  // most words of a batch
 #endif
 
 // reached, total, inverse and largest of one vertex or one search; see `DistanceSums`.

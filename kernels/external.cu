@@ -1,8 +1,13 @@
-// Placement of edges in compressed rows that are built one range of rows after another.
+// Places edges in compressed rows (CSR) that are built one range of rows after another (a counting sort).
+//
+// The entries of each row have been counted, and their running sums are the first free places.  Each entry
+// reserves the next place of its row by an atomic.
 //
 // Invariants: free[row] is the next free place of the row, counted over all rows; every place is taken once,
-// and the entries of a row are in any order.  A place past the range is not written; it is only reserved if
-// the edges differ from those that were counted before, and `free` then shows this.
+// and the entries of a row are in any order.  A place past the range is not written: it can only be reserved
+// if the edges differ from those that were counted before, and `free` then shows this.
+//
+// Reference: D. Knuth, The Art of Computer Programming 3, section 5.2 (distribution counting).
 //
 // Must agree with: place_plainly in rapids_trav/engines/cuda/build/places.py.
 #include "weights.cuh"

@@ -1,7 +1,8 @@
-// Columns in frames: a warp for each block of 1024 edges.
+// Packs columns into frames: each is stored as its difference from the smallest column of its group of 32, in
+// as few bits as the group needs, so that a column can be read without those before it.
 //
-// rapids_trav/csr/packed.py describes the format.  A warp goes over the 32 groups of a block; within a group
-// each lane has an edge.
+// rapids_trav/csr/packed.py describes the format.  Each block of 1024 edges has a warp, which goes over the
+// 32 groups of the block; within a group each lane has an edge.
 //
 // Invariant: a block's words are written by one warp.
 //

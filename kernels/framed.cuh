@@ -1,4 +1,4 @@
-// The columns of a block of 1024 edges in frames, each of which can be read by itself.
+// Reads single columns of blocks of 1024 edges that are stored in frames (framed.cu).
 //
 // rapids_trav/csr/packed.py describes the format.
 #pragma once

@@ -1,4 +1,7 @@
-// The direction of the next step of a fused search, chosen on the device from the totals of the last level.
+// Chooses the direction of the next step of a fused search, on the device, from the totals of the last level.
+//
+// The work of a push grows with the edges of the frontier, the work of a pull with the vertices that are
+// left. Each flag of Direction compares such numbers for one state of the search.
 //
 // Reference: S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search, SC 2012.
 #pragma once
@@ -9,7 +12,7 @@
 #define CHEAP_PULL (1 << 19)
 #endif
 
-// What the totals say of the next step.  Which of the flags counts depends on where the frontier is.
+// Conclusions from the totals for the next step.  Where the frontier is decides which of the flags apply.
 struct Direction {
     u64 pull_work;  // of a pull step: the vertices left, and an eighth of the bitmap's words
     bool ending;    // so few vertices are left that a pull step also lists those that it finds

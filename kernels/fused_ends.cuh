@@ -1,4 +1,4 @@
-// The beginning and the end of a fused search: marks cleared, and the answer written out.
+// The beginning and the end of a fused search: clears the marks, and writes out the answer.
 #pragma once
 #include "fused_state.cuh"
 
@@ -41,8 +41,8 @@ __device__ __forceinline__ void write_out(const State& state, place_t first, u32
     }
 }
 
-// Writes out the distances and marks unreached vertices.  A thread takes four vertices at a time, and loads a
-// few times before it writes, as loads do not pass writes.
+// Writes out the distances and marks unreached vertices.  A thread takes four vertices at a time, and issues
+// several loads before it writes, because loads do not overtake writes.
 __device__ void finish(const State& state, vertex_t n_vertices) {
     constexpr i32 AT_ONCE = 4;
     const place_t end = static_cast<place_t>(n_vertices);

@@ -1,11 +1,12 @@
-// The frontier of a search by several ranks: lists of what each has found, and how a rank takes them, or the
-// parts of a bitmap, from the others.
+// Exchange of the frontier in a search by several ranks: each rank lists the vertices that it has found, and
+// takes the lists of the others, or their parts of the bitmap.
 #pragma once
 #include "fused_meeting.cuh"
 #include "fused_words.cuh"
 
-// Reading a word of another rank's bitmap for one look-up costs as much as copying this many bytes, and those
-// of a row, one after another, delay the level by this much more: tens of round trips of 1.5 us.
+// A look-up in another rank's bitmap costs as much as copying LOOK_UP_BYTES.  The look-ups of a row come one
+// after another, which delays the level by as much as copying LOOK_UP_DELAY_BYTES: tens of round trips of
+// 1.5 us.
 #ifndef LOOK_UP_BYTES
 #define LOOK_UP_BYTES 48
 #endif
@@ -13,8 +14,9 @@
 #define LOOK_UP_DELAY_BYTES (16 << 20)
 #endif
 
-// With at most this many edges in a frontier, all of rows of up to THIN_DEGREE edges, a rank writes what it
-// finds into inboxes of the others, which have room for as many vertices from each rank, if it has as many.
+// If the frontier has at most this many edges, and no row of more than THIN_DEGREE edges, ranks send what
+// they find to each other's inboxes.  An inbox has room for this many vertices from each rank, or for all of
+// them.
 #ifndef THIN_EDGES
 #define THIN_EDGES (1 << 16)
 #endif
@@ -29,15 +31,15 @@ struct OwnList {
     __device__ __forceinline__ void put(u64 place, vertex_t id) const { list[place] = id; }
 };
 
-// Inboxes in the memory of all ranks, into which each writes a list of its own.  An entry is a word, or two
-// of them, each with the number of the next meeting above half an id, so that it can be used as soon as it
-// has arrived; see Slot.  There are two inboxes, as there are two slots.
+// Inboxes in the memory of all ranks: each rank writes its list to every rank's inbox.  An entry is one word,
+// or two, with the number of the next meeting in the upper half and 32 bits of an id in the lower, so that it
+// can be used as soon as it arrives (see Slot).  There are two inboxes, as there are two slots.
 struct Inboxes {
     static constexpr i32 WORDS = VERTEX_BITS / 32;
 
     const Ranks* ranks;
-    u64* inbox;  // on this rank
-    u32 number;  // of the meeting before which they are written
+    u64* inbox;  // of this rank
+    u32 number;  // of the meeting that follows the writes
 
     // The list of rank `from` in this rank's inbox.
     __device__ __forceinline__ u64* list(i32 from) const {
@@ -55,7 +57,7 @@ struct Inboxes {
             }
         }
     }
-    // Returns an entry, which is under way if it has not arrived: its rank has counted it.
+    // Returns an entry, and waits for it if necessary: its rank wrote it before it told the length.
     __device__ __forceinline__ vertex_t entry(i32 from, u64 place) const {
         const u64* const words = list(from) + WORDS * place;
         u64 id = 0;
@@ -69,7 +71,8 @@ struct Inboxes {
     }
 };
 
-// Appends the ids of own vertices to a list of them, and notes in `level->hubs` whether one has a long row.
+// Appends the ids of this rank's vertices to a list, and notes in `level->hubs` whether one of them has a
+// long row.
 template <class List>
 struct FoundList {
     List to;
@@ -138,7 +141,7 @@ __device__ __forceinline__ void for_frontier(const Ranks& ranks, const RanksShar
     });
 }
 
-// Queues own rows of the vertices of a frontier.
+// Queues this rank's rows of the vertices of a frontier.
 __device__ void lists_to_queue(const Graph& graph, const Ranks& ranks, const RanksShared& heard,
                                vertex_t* list, const Inboxes& inboxes, bool sent, const GridQueue& queue) {
     for_frontier(ranks, heard, list, inboxes, sent, [&](vertex_t id) {
@@ -150,8 +153,8 @@ __device__ void lists_to_queue(const Graph& graph, const Ranks& ranks, const Ran
     });
 }
 
-// Follows own rows of the vertices of a frontier, all of them short, as they are: a queue that shares long
-// rows out would take a barrier of the grid more.  A lane takes a vertex.
+// Follows this rank's rows of the vertices of a frontier without queueing them, as all rows are short: a
+// queue, which would divide long rows, would take one more barrier of the grid.  A lane takes a vertex.
 template <class Queue>
 __device__ void push_lists(const Graph& graph, const State& state, const Ranks& ranks,
                            const RanksShared& heard, vertex_t* list, const Inboxes& inboxes, bool sent,

@@ -1,4 +1,4 @@
-// Look-ups of the frontier in a pull step, for a vertex and for the edges of a row.
+// Look-ups in the frontier's bitmap in a pull step, for single vertices and for the edges of a row.
 #pragma once
 #include "fused_state.cuh"
 
@@ -7,7 +7,7 @@
 #define HUB_CACHE 0
 #endif
 // Words of the frontier bitmap that each block keeps in shared memory.  With vertices in descending order of
-// degree they belong to the hubs, which most look-ups ask for (SYSTEMS V6).
+// degree they belong to the hubs, which most look-ups ask for (docs/systems.md, V6).
 #ifndef HUB_WORDS
 #define HUB_WORDS 1024
 #endif
@@ -52,8 +52,8 @@ struct Frontier {
 #endif
 };
 
-// Returns which of N vertices, some of which may be NONE, are in the frontier.  No look-up is in a branch of
-// its own, unless the hub cache is in use, so that a thread's look-ups are in flight together.
+// Returns which of N vertices, some of which may be NONE, are in the frontier.  Unless the hub cache is in
+// use, the look-ups are not in separate branches, so that all look-ups of a thread are in flight together.
 template <i32 N>
 __device__ __forceinline__ void look_up(const Frontier& frontier, const vertex_t (&v)[N], bool (&hit)[N],
                                         Tally& tally) {
@@ -90,9 +90,9 @@ __device__ __forceinline__ void copy_hubs(const Frontier& frontier, u32* hubs) {
 #endif
 }
 
-// The first neighbours are in an array of their own: they settle most vertices without a read of the rows. A
-// vertex without neighbours has NONE; one with a single neighbour u has -2 - u, so that no thread looks for
-// more.
+// The first neighbour of every row is also in an array, which settles most vertices without a read of their
+// rows.  A vertex without neighbours has NONE there; a vertex with a single neighbour u has -2 - u, so that
+// no thread looks for more.
 __device__ __forceinline__ vertex_t neighbor_in(vertex_t entry) {
     return entry < NONE ? -2 - entry : entry;
 }

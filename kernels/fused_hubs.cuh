@@ -1,5 +1,5 @@
-// Lists of hubs, whose edges are distributed evenly over the grid: each warp takes a run of chunks, which may
-// extend over several hubs.
+// Lists of hubs, vertices of high degree, whose edges are distributed evenly over the grid: the rows are cut
+// into chunks of equal size, and each warp takes a run of chunks, which may extend over several hubs.
 #pragma once
 #include "fused_state.cuh"
 
@@ -40,9 +40,9 @@ __device__ __forceinline__ u64 find_hub(const HubItem* hubs, u64 size, u64 chunk
     return low;
 }
 
-// Calls visit(hub, first, last) for each run of offsets, relative to its row, that is assigned to this warp;
-// both ends may be past the end of the row.  The first `n_busy` warps have other work, so they get chunks
-// last.
+// Calls visit(hub, first, last) for each run of offsets that is assigned to this warp.  Offsets are relative
+// to the hub's row, and both ends may be past the end of the row.  The first `n_busy` warps have other work,
+// so they get chunks last.
 template <u32 CHUNK, class Visit>
 __device__ __forceinline__ void for_hub_chunks(const HubItem* hubs, u64 packed, count_t n_busy, Visit visit) {
     const u64 size = n_hubs(packed);

@@ -1,21 +1,21 @@
-// How the blocks of a rank leave a search that cannot end: one rank was lost, or somebody wants it to stop.
+// Leaving a search by several ranks early: a rank is lost, or the host stops the search.
 //
-// Every rank has a word that says why the search has to end, and keeps saying so.  A block that waits, for
-// the other blocks or for other ranks, looks at it from time to time.  One that leaves does not arrive at
-// the next barrier; those that wait there leave then, too.
+// Each rank has a word that says why the search has to stop.  It stays set until the host clears it.  A block
+// that waits, for other blocks or for other ranks, reads the word from time to time and leaves if it is set.
+// Other blocks may wait for that block at a barrier; they read the word, too, and leave.
 #pragma once
 #include "common.cuh"
 
-// A look at the word, or at the clock, takes as long as some tries of what is waited for.
+// Tries of a wait between two reads of the word and the clock, each of which takes as long as several tries.
 #ifndef ASK_EVERY
 #define ASK_EVERY 64
 #endif
 
-// What a block of a rank knows of it, in its shared memory.
+// In the shared memory of each block.
 struct Leaving {
-    const u32* stop;  // the rank's word: 0, or why the search has to end
-    u32* told;        // where the host reads why
-    u32 why;          // as the block has read it
+    const u32* stop;  // the rank's word: 0, or why the search has to stop
+    u32* told;        // where the host reads the reason
+    u32 why;          // the reason for which the block leaves, or 0
 };
 
 __device__ __forceinline__ u32 load_acquire_system(const u32* address) {
@@ -34,13 +34,13 @@ __device__ __forceinline__ void store_release_system(u32* address, u32 value) {
     asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
 }
 
-// Notes why the block leaves; several threads may.
+// Records why the block leaves; several threads may call it.
 __device__ __forceinline__ void leave(Leaving& leaving, u32 why) {
     *static_cast<volatile u32*>(leaving.told) = why;
     leaving.why = why;
 }
 
-// Waits until all blocks have arrived at a barrier, or one has left.
+// Waits until all blocks have arrived at a barrier, or until the search has to stop.
 __device__ __forceinline__ void wait_or_leave(const u32* barrier, u32 epoch, Leaving& leaving) {
     for (u32 tries = 1; static_cast<i32>(load_acquire(barrier) - epoch) < 0; ++tries) {
         if (tries % ASK_EVERY) continue;

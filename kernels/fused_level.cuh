@@ -1,4 +1,5 @@
-// The end of a level of the fused search: its totals over the grid, and the barrier.
+// The end of a level of the fused search: threads add up their counts over the grid, and the barrier makes
+// the totals known to all blocks.
 #pragma once
 #include "fused_direction.cuh"
 #include "grid_barrier.cuh"

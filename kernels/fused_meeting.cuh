@@ -1,21 +1,25 @@
-// A search by several ranks, with one launch each: whose vertices are whose, and the ranks' meeting at the
-// end of a level.
+// A search by several ranks, with one launch each: the ids of the ranks' vertices, and the meeting (barrier)
+// of the ranks at the end of a level.
 //
-// The vertex `local` of rank r has the id r * n_each + local. A rank finds vertices of its own only: its rows
-// in `in` are those of its vertices, whose neighbours are ids; its rows in `out` are those of all ids, whose
-// neighbours are its own vertices.  Queues, `visited` and the answer are of own vertices; the bitmaps of the
-// frontier are of all ids, with a copy on each rank, which writes only its own part of what is new.
+// Vertex number `local` of rank r has the id r * n_each + local.  A rank finds only its own vertices.  Its
+// rows in `in` are the rows of its own vertices, whose neighbours are ids; its rows in `out` are rows of all
+// ids, whose neighbours are its own vertices.  Queues, `visited` and the answer have the rank's own vertices.
+// The bitmaps of the frontier have all ids; each rank has a copy, and writes only its own part of new ones.
 //
-// Ranks meet once a level.  The last block of a rank to arrive writes the rank's totals into a slot in the
-// memory of every rank, its own included; every block reads the slots of its rank, so all blocks of all ranks
-// know the same sums and make the same decisions.  A slot's words each hold half a total and the number of
-// the meeting, so a word that has arrived can be used, in whatever order words arrive.  There are two slots
-// for each pair of ranks, as a rank can be one meeting ahead.  A rank that waits too long, or is told to
-// stop, tells all others to stop.
+// Ranks meet once a level.
 //
-// Memory of other ranks is read with volatile loads, which no cache answers. A fence for the system takes
-// several times as long as one for the GPU, so only the last block to arrive makes one: what the other blocks
-// wrote, and released to it, is released with it.
+// 1. The last block of a rank to arrive writes the rank's totals into a slot in the memory of every rank.
+// 2. Every block of every rank reads the slots in its rank's memory.  So all blocks know the same sums and
+//    make the same decisions.
+//
+// Each word of a slot has the number of the meeting in its upper half and half a total in its lower, so words
+// may arrive in any order, and no fence is needed between them.  There are two slots for each pair of ranks,
+// as a rank can be one meeting ahead.  A rank that waits too long, or is told to stop, tells all others to
+// stop (fused_leaving.cuh).
+//
+// Memory of other ranks is read with volatile loads, which bypass the caches.  A fence for the system takes
+// several times as long as a fence for the GPU, so only the last block to arrive issues one: it also releases
+// what the other blocks wrote and had released to that block.
 #pragma once
 #include "fused_frontier.cuh"
 #include "fused_level.cuh"
@@ -41,8 +45,8 @@ struct Shared {
     Slot slots[2][MOST_RANKS];
 };
 
-// Times of a rank's search, in nanoseconds.  From one to the next it works, waits for other ranks to begin,
-// and works: the launches of the ranks do not begin at the same time.
+// Times of a rank's search, in nanoseconds.  Between them the rank first works, then waits for other ranks to
+// begin, as the launches of the ranks do not begin at the same time, and then works again.
 struct Clock {
     u64 began;
     u64 arrived;  // at the first meeting
@@ -68,8 +72,8 @@ struct RanksShared {
     __device__ __forceinline__ u64 listed(i32 rank) const { return told[rank][0]; }
 };
 
-// Why a search has to end, for the host (engines/multigpu/one_launch/verdict.py): STOPPED, if somebody wanted
-// it to, otherwise a rank that waited too long and the one it waited for.
+// Why a search has to end, for the host (engines/multigpu/one_launch/verdict.py): STOPPED if the host asked
+// for it, otherwise the number of a rank that waited too long and of the rank that it waited for.
 [[maybe_unused]] constexpr u32 STOPPED = ~0u;
 __device__ __forceinline__ u32 too_late(i32 rank, i32 missing) {
     return static_cast<u32>(1 + rank * MOST_RANKS + missing);
@@ -91,7 +95,7 @@ __device__ __forceinline__ void store_remote(T* address, T value) {
     *static_cast<volatile T*>(address) = value;
 }
 
-// The ranks of a search, as one of them sees them.
+// The ranks of a search, from the point of view of one of them.
 struct Ranks {
     Shared* const* shared;  // of each rank, in the block's shared memory
     Meeting* meeting;
@@ -108,7 +112,7 @@ struct Ranks {
           rank(given.rank),
           n(given.n_ranks) {}
 
-    // What another rank has at the same place of its memory.
+    // Address, in the memory of another rank, of what corresponds to `own` in this rank's.
     template <class T>
     __device__ __forceinline__ T* at(i32 other, T* own) const {
         const i64 place = reinterpret_cast<u8*>(own) - reinterpret_cast<u8*>(shared[rank]);
@@ -117,9 +121,9 @@ struct Ranks {
     __device__ __forceinline__ vertex_t first() const { return n_each * rank; }
     __device__ __forceinline__ vertex_t words_each() const { return n_each / 32; }
     __device__ __forceinline__ vertex_t n_words() const { return words_each() * n; }
-    // The part of a bitmap that has own vertices.
+    // The part of a bitmap that has this rank's vertices.
     __device__ __forceinline__ u32* own_part(u32* bitmap) const { return bitmap + words_each() * rank; }
-    // The frontier in a bitmap: the own copy, or each rank's part where it is.
+    // The frontier in a bitmap: this rank's copy, or each rank's part in the memory of that rank.
     __device__ __forceinline__ Frontier frontier(const u32* bitmap, [[maybe_unused]] bool looks_up) const {
 #if REMOTE_LOOK_UPS
         const i64 place = reinterpret_cast<const u8*>(bitmap) - reinterpret_cast<u8*>(shared[rank]);
@@ -128,7 +132,7 @@ struct Ranks {
         return Frontier{bitmap, nullptr, 0};
 #endif
     }
-    // The vertex's number among own ones, or NONE.
+    // The vertex's number among this rank's vertices, or NONE.
     __device__ __forceinline__ vertex_t own(vertex_t id) const {
         return id != NONE && id / n_each == rank ? id - first() : NONE;
     }

@@ -1,17 +1,18 @@
-// Push steps of ranks that have the rows of their own vertices alone (LEAN), in a symmetric graph: a rank
-// follows the edges of its part of the frontier and offers each vertex to its owner, which claims it.
+// Push steps of ranks that have only the rows of their own vertices (LEAN), in a symmetric graph: a rank
+// follows the edges of its part of the frontier and offers each vertex found to its owner, which claims it.
 //
-// Invariant.  A rank offers a vertex at most once in a search, so a box has room for all that its owner has.
+// Invariant: a rank offers a vertex at most once in a search, so a box with a place for each vertex of its
+// owner never overflows.
 #pragma once
 #include "fused_exchange.cuh"
 
-// An own vertex of the receiver, and the id of the frontier's vertex that leads to it.
+// A vertex of the receiver, and the id of the frontier's vertex that leads to it.
 struct Offer {
     vertex_t to;
     vertex_t from;
 };
 
-// Puts what edges lead to into a box for each rank, in memory that all ranks reach.
+// Puts the vertices that edges lead to into a box for each rank, in memory that all ranks can reach.
 struct Outbox {
     Offer* boxes;
     u32* offered;  // bitmap of the ids that were offered before

@@ -1,7 +1,10 @@
 // Bottom-up step (Beamer, Asanovic and Patterson, SC 2012): every unvisited vertex looks for one neighbour in
-// the frontier and stops at the first.  A warp packs the unvisited vertices of a few bitmap words, so that
-// its lanes are busy even if few are left; a row that a lane does not settle in PROBES steps is cut into
-// chunks that are distributed over the grid.
+// the frontier and stops at the first.
+//
+// 1. pull_first: looks up the first neighbour of each unvisited vertex.  A warp packs the unvisited vertices
+//    of a few bitmap words, so that its lanes are busy even if few vertices are left.
+// 2. pull_vertices: for the vertices that are left, a lane reads up to PROBES more edges of each.
+// 3. pull_deferred: longer rows are cut into chunks, which are distributed over the grid.
 #pragma once
 #include "fused_frontier.cuh"
 #include "fused_words.cuh"
@@ -28,7 +31,7 @@ struct PullShared {
     u32 hubs[HUB_WORDS];
 };
 
-// Records from where a vertex was reached.  What else there is to record follows for a whole word.
+// Records the predecessor of a vertex.  Its bit and distance are recorded later, for a whole word together.
 __device__ __forceinline__ void settle(const State& state, vertex_t v, vertex_t from) {
 #if PREDECESSORS
     state.predecessor[v] = from;
@@ -83,8 +86,8 @@ __device__ bool pull_vertices(const Graph& graph, const State& state, const Fron
 }
 
 // First probe of N vertices for each lane: settles those whose first neighbour is in the frontier, and lists
-// the others that have more neighbours, from `left` on.  A lane has several vertices so that their loads are
-// in flight together.
+// the others that have more neighbours, from place `left` on.  A lane has several vertices so that their
+// loads are in flight together.
 template <i32 N>
 __device__ __forceinline__ void pull_first(const Graph& graph, const State& state, const Frontier& frontier,
                                            const Tile& tile, const u32 (&local)[N], const bool (&waiting)[N],
@@ -114,8 +117,8 @@ __device__ __forceinline__ void pull_first(const Graph& graph, const State& stat
     }
 }
 
-// First probe of a mostly unvisited tile: a word at a time, a lane for each bit.  Each lane holds one of the
-// tiles' words; returns the vertices found in it.
+// First probe of a mostly unvisited tile: a word at a time, with a lane for each bit.  Each lane holds one of
+// the tiles' words, and gets the vertices found in it.
 __device__ u32 pull_dense(const Graph& graph, const State& state, const Frontier& frontier, const Tile& tile,
                           u32 unvisited, u32 first_lane, u8* list, u32& left, Tally& tally) {
     constexpr i32 N = 4;
@@ -131,8 +134,8 @@ __device__ u32 pull_dense(const Graph& graph, const State& state, const Frontier
             waiting[k] = __shfl_sync(FULL_WARP, unvisited, first_lane + word + k) >> lane & 1;
         }
 #if PREDECESSORS
-        // The predecessors of a fully unvisited word are all written, so that memory need not be read to fill
-        // partial writes.
+        // If a whole word is unvisited, all of its predecessors are written, so that the memory system does
+        // not have to read sectors to complete partial writes.
 #pragma unroll
         for (i32 k = 0; k < N; ++k) {
             if (__all_sync(FULL_WARP, waiting[k])) state.predecessor[tile.vertex(local[k])] = NONE;
@@ -174,9 +177,9 @@ __device__ void pull_sparse(const Graph& graph, const State& state, const Fronti
     }
 }
 
-// Processes one level with the whole grid; `next` receives every word of the new frontier up to `n_linked`,
-// and `queue` its vertices if `listed`.  `pushed`, if not null, is the frontier, of a push step that has not
-// been settled yet.
+// Processes one level with the whole grid.  `next` receives every word of the new frontier up to `n_linked`,
+// and `queue` receives its vertices if `listed`.  `pushed`, if not null, is a frontier that a push step wrote
+// to a bitmap, and whose vertices are not yet visited.
 template <class Queue>
 __device__ void pull_level(const Graph& graph, const State& state, const Frontier& frontier,
                            const u32* pushed, u32* next, HubItem* deferred, i32 depth, Level* level,
@@ -245,8 +248,8 @@ __device__ void pull_deferred(const Graph& graph, const State& state, const Fron
         const edge_t end = row + min(last, degree);
         const u32 bit = bit_of(v);
         constexpr edge_t AT_ONCE = DEFER_CHUNK;
-        // One chunk at a time, as another warp may have settled the vertex in the meantime.  Lanes need not
-        // load the same bit, so they agree on it.
+        // One chunk at a time, as another warp may have settled the vertex in the meantime.  Lanes may load
+        // different values of its bit, so they vote.
         for (edge_t begin = row + first; begin < end; begin += min(AT_ONCE, end - begin)) {
             if (__any_sync(FULL_WARP, __ldcg(state.visited + word_of(v)) & bit)) return;
             const vertex_t from =

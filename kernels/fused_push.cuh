@@ -1,10 +1,11 @@
-// Top-down step: a warp concatenates the edges of up to 32 vertices and takes 32 edges at a time, so that its
-// lanes are busy whatever the degrees (Merrill, Garland and Grimshaw, PPoPP 2012, "scan gathering").
+// Top-down step (Merrill, Garland and Grimshaw, PPoPP 2012, "scan gathering"): a warp concatenates the edges
+// of up to 32 vertices and takes 32 edges at a time, so that all its lanes are busy, whatever the degrees.
+// Hubs are divided among all warps (fused_hubs.cuh).
 #pragma once
 #include "fused_hubs.cuh"
 
-// The largest degree that a queue in shared memory stores; it stands for this degree or more.  Greater than
-// SOLO_EDGES.
+// The largest degree that a queue in shared memory stores; it stands for this degree or more.  It must be
+// greater than SOLO_EDGES.
 #ifndef MOST_KEPT
 #define MOST_KEPT 0x7fffffff
 #endif
@@ -17,8 +18,8 @@ struct GridQueue {
     vertex_t leaf_degree;
     bool eager;  // claim without reading first: faster while few edges lead to visited vertices
 
-    // Appends a warp's vertices, N for each lane, with one reservation in each queue; both are in flight
-    // together.
+    // Appends a warp's vertices, N for each lane, with one reservation in each of the two queues; both
+    // reservations are in flight together.
     template <i32 N>
     __device__ __forceinline__ void append(const bool (&fresh)[N], const vertex_t (&v)[N],
                                            const edge_t (&first)[N], const edge_t (&degree)[N]) const {
@@ -68,9 +69,9 @@ struct GridQueue {
     }
 };
 
-// Marks the vertices in a bitmap, which the next step reads.  Their row offsets are not loaded, and they are
-// visited and have a distance only after settle_map(): one by one, both would take the memory system longer
-// than the claims.
+// Marks the vertices in a bitmap, which the next step reads.  Their row offsets are not loaded, and only
+// settle_map() later makes them visited and writes their distances: done vertex by vertex, both would take
+// the memory system longer than the claims.
 struct FrontierMap {
     u32* bitmap;
 };
@@ -146,9 +147,10 @@ __device__ __forceinline__ void push_edges(const Graph& graph, const State& stat
     queue.append(fresh, to, first, degree);
 }
 
-// A run of neighbouring lanes whose bits belong to the same word.  Rows ascend, so neighbouring lanes mostly
-// share a word, and each run sets its bits with one atomic.  Where hubs point to hubs, all warps need the
-// same few words, and one atomic for each edge would wait for thousands of others.
+// A run of neighbouring lanes whose bits belong to the same word.  Rows are in ascending order, so
+// neighbouring lanes often share a word, and each run sets its bits with one atomic.  Where hubs point to
+// hubs, all warps need the same few words, and with one atomic for each edge thousands would wait for each
+// other.
 struct WordRun {
     i32 last;  // lane that issues the atomic of the run
     u32 bits;  // bits of the run's lanes up to this one

@@ -1,10 +1,11 @@
-// Levels by one block alone: while the frontier has few edges, a level costs two round trips to memory and a
-// barrier of the block, without any other block (SYSTEMS P7).
+// Levels searched by one block alone: while the frontier has few edges, a level costs two round trips to
+// memory and a barrier of the block, without waiting for any other block (docs/systems.md, P7).
 #pragma once
 #include "fused_level.cuh"
 #include "fused_push.cuh"
 
-// Two queues in shared memory, read and written in turn; three sizes and totals rotate, as for the grid.
+// Two queues in shared memory, one read and one written, which alternate; three sizes and totals rotate, as
+// they do for the grid.
 struct SoloShared {
     vertex_t vertex[2][SOLO_EDGES];
     edge_t begin[2][SOLO_EDGES];
@@ -50,8 +51,8 @@ struct SoloStart {
 };
 
 // Continues from `start` until the frontier is empty or has more edges than SOLO_EDGES, or the search is
-// over. The remaining frontier goes to the grid's `queue`, the totals of its level to `sum`, and those of all
-// levels to `solo`.
+// over.  The remaining frontier goes to the grid's `queue`, the totals of its level to `sum`, and the totals
+// of all levels to `solo`.
 template <class Queue>
 __device__ void search_alone(const Graph& graph, const State& state, SoloShared& shared,
                              const SoloStart& start, const Queue& queue, Share& sum, Solo& solo,

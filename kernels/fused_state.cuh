@@ -1,4 +1,5 @@
-// Shared state of the blocks of one fused search; fused_level.cuh synchronises it once a level.
+// State that the blocks of one fused search share: queues, bitmaps, totals of levels, arguments and answer.
+// fused_level.cuh synchronises the blocks once a level.
 #pragma once
 #include "common.cuh"
 
@@ -31,7 +32,7 @@
 #ifndef RANKED
 #define RANKED 0
 #endif
-// With 1 the graph is symmetric, and ranks have the rows of their own vertices alone (fused_offers.cuh).
+// With 1 the graph is symmetric, and ranks have only the rows of their own vertices (fused_offers.cuh).
 #ifndef LEAN
 #define LEAN 0
 #endif
@@ -93,10 +94,10 @@ struct Control {
     u32 barrier;
     u32 epoch;
     alignas(128) Level level[3];  // on another cache line than the words that blocks wait on
-    Level queued[3];  // of frontiers that are moved from the bitmap to the queues; they rotate too
+    Level queued[3];  // totals of frontiers that are moved from the bitmap to the queues; they rotate too
     Solo solo;
 #if RANKED
-    Level taken[3];  // of lists of other ranks that are moved to the queues; they rotate too
+    Level taken[3];  // totals of lists of other ranks that are moved to the queues; they rotate too
 #endif
 };
 
@@ -155,9 +156,9 @@ struct Tally {
 #endif
 };
 
-// The rows of an adjacency. With PAGED, `indices` is in host memory, which the device reads over the bus, and
-// device memory also holds the indices before `resident_head` and, after these, those from `resident_begin`
-// on.
+// The rows of an adjacency.  With PAGED, `indices` is in host memory, which the device reads over the bus.
+// Device memory then has copies of two parts, one after the other: the indices before `resident_head`, and
+// those from `resident_begin` on.
 struct Rows {
     const edge_t* offsets;
     const vertex_t* indices;
@@ -173,7 +174,7 @@ struct Rows {
     }
 };
 
-// The rows of the vertices of a bitmap word, if they have one length; otherwise `degree` is 0.
+// The rows of the vertices of a bitmap word, if all have the same length; otherwise `degree` is 0.
 struct alignas(2 * sizeof(edge_t)) WordRows {
     edge_t begin;
     edge_t degree;
@@ -184,7 +185,7 @@ struct Graph {
     Rows in;
     const vertex_t* first_neighbors;  // of each row of `in`; see neighbor_in()
     const WordRows* word_rows;        // of each word of `in`
-    vertex_t n_linked;                // vertices from this one on have no edges (SYSTEMS V5)
+    vertex_t n_linked;                // vertices from this one on have no edges (docs/systems.md, V5)
     vertex_t leaf_degree;             // a vertex with no more out-edges than this leads nowhere new
 #if RANKED
     const edge_t* own_offsets;  // out-edges of own vertices on all ranks; `out` has the sources of all ranks
@@ -276,8 +277,8 @@ struct Arguments {
 #endif
 };
 
-// The warps of the grid are numbered so that neighbours run on different multiprocessors, and little work is
-// still shared by all of them.
+// The warps of the grid are numbered so that neighbours run on different multiprocessors; even a little work
+// is then divided among all of them.
 __device__ __forceinline__ u32 warp_in_block() {
     return threadIdx.x / WARP;
 }
@@ -303,11 +304,11 @@ __device__ __forceinline__ u32 bit_of(vertex_t v) {
     return 1u << (v & 31);
 }
 
-// Most distances fit into a byte: such writes are close to other writes that follow soon, and four times as
-// many distances fit into the cache.  Distances from FAR on are written in full.
+// Most distances fit into a byte.  Writes of bytes are more often to the same sector as other recent writes,
+// and the cache has room for four times as many distances.  Distances from FAR on are written in full.
 constexpr i32 FAR = 255;
 
-// Records from where `v`, which was just claimed, was reached.
+// Records the predecessor of `v`, which was just claimed.
 __device__ __forceinline__ void claim(const State& state, vertex_t v, vertex_t from, Tally& tally) {
 #if PREDECESSORS
     state.predecessor[v] = from;
@@ -316,7 +317,7 @@ __device__ __forceinline__ void claim(const State& state, vertex_t v, vertex_t f
     if (state.targets && (state.targets[v >> 5] >> (v & 31) & 1)) tally.targets += 1;
 }
 
-// Records how far `v` is.
+// Records the distance of `v`.
 __device__ __forceinline__ void measure(const State& state, vertex_t v, i32 depth) {
     state.near[v] = static_cast<u8>(min(depth, FAR));
     if (depth >= FAR) state.distance[v] = depth;

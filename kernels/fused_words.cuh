@@ -1,5 +1,5 @@
-// Bitmaps of the vertices word by word: distribution of the words over warps, and conversion between a bitmap
-// and the queues of a push step.
+// Work on bitmaps of the vertices word by word: distribution of the words over warps, distances for whole
+// words, and conversion between a bitmap and the queues of a push step.
 #pragma once
 #include "fused_push.cuh"
 
@@ -20,7 +20,7 @@ struct Deal {
     }
 };
 
-// TILE_WORDS of a warp's words, which are equally far from each other.
+// TILE_WORDS of a warp's words, at equal distances from each other.
 struct Tile {
     vertex_t first;   // vertex of the first word's first bit
     vertex_t stride;  // vertices from a word to the next
@@ -85,9 +85,9 @@ __device__ __forceinline__ u32 bytes_of(u32 bits) {
     return ((bits & 15) * 0x00204081u & 0x01010101u) * 0xff;
 }
 
-// Records the distances of a warp's words, number `first` and the following: `depth` of the vertices found,
-// one less of those claimed before.  Each lane holds one word's bits; `kept` has the vertices whose distance
-// stands already.  The bytes of neighbouring vertices are written together, eight by a lane.
+// Records the distances of the vertices in a warp's words, from number `first` on: `depth` for the vertices
+// found, one less for those claimed before.  Each lane holds one word's bits; `kept` has the vertices that
+// have a distance already.  The bytes of neighbouring vertices are written together, eight by a lane.
 __device__ __forceinline__ void measure_words(const State& state, const Deal& deal, vertex_t warp, u32 first,
                                               u32 kept, u32 claimed, u32 found, i32 depth) {
     const u32 here = static_cast<u32>(min(depth, FAR)) * 0x01010101u;

@@ -111,8 +111,8 @@ __device__ __forceinline__ value_t identity() {
 }
 
 #if STARTS
-// What the reduction of a vertex starts from (docs/systems.md, G19).  It is reduced with what was gathered,
-// once for each vertex, however many copies and pieces it had.
+// The initial value of a vertex's reduction (docs/systems.md, G19).  It is reduced with the gathered values
+// once for each vertex, however many copies and pieces the vertex had.
 __device__ __forceinline__ value_t start() {
 #if VALUE == 1
     return static_cast<i32>(static_cast<u32>(START_LOW));

@@ -1,47 +1,51 @@
-// A program of min or max over blocks of edges, of which some are on the device (LargeGraph).
+// A program of min or max over blocks of edges, only some of which are on the device (LargeGraph).
 //
 // A block is a run of 1 << shift consecutive edges of the out-rows; an item is the part of a row in one
 // block, and its number is the vertex plus the block (rapids_trav/engines/blocks/cut.py).  One launch
-// iterates over all blocks on the device until nothing is active there, or the host's copy of another block
-// has arrived.
+// iterates over all blocks on the device until nothing is active there, or until the host's copy of another
+// block has arrived.
 //
-// 1. Each round takes the items of a queue: short ones from a list, long ones in chunks from another
-//    (gas_blocks_along.cuh).  Thread blocks share a short list in small tiles, so that few long rows do not
-//    keep one of them busy while the others wait.
+// 1. Each round takes the items of a queue: short items from one list, long ones in chunks from another
+//    (gas_blocks_along.cuh).  Thread blocks divide a short list into small tiles, so that a few long rows do
+//    not keep one thread block busy while the others wait.
 // 2. An item sends its vertex's value along its edges.  Vertices whose values improve enter the next queue
 //    with the items whose block is on the device.
-// 3. Values are taken in any order until that has cost `unordered_edges`, as it does on graphs of long
-//    diameter, where the same vertices improve time and again.  From then on items whose value has not passed
-//    a threshold are put off.  When the queue has few items, the threshold moves beyond the first value that
-//    was put off, by a step that grows while rounds follow few edges; a round then also enters the items that
-//    pass it.
-// 4. Items of other blocks are "rented", that is, their edges are read in host memory, until that has cost
-//    the block the price of a copy; from then on they wait for it.  A launch begins with the waiting items of
-//    the blocks that the host names: they have arrived, or their rows are to be read in host memory.
+// 3. Items are taken in any order of their values until more than `unordered_edges` have been followed, which
+//    happens on graphs of long diameter, where the same vertices improve again and again.  From then on,
+//    items whose value is beyond a threshold are put off.  When the queue has few items, the threshold moves
+//    past the first value that was put off, by a step that grows while rounds follow few edges; a round then
+//    also enters the items that pass the threshold.
+// 4. Items of blocks that are not on the device are "rented" at first: their edges are read in host memory.
+//    Once that has cost as much as copying the block, its items wait for the copy.  A launch begins with the
+//    waiting items of the blocks that the host names, either because the blocks have arrived or because
+//    their rows are to be read in host memory.
 // 5. With FRAMED, columns on the device are in frames, which take fewer bits; the thread that follows an edge
-//    reads its column from them (framed.cuh).  Blocks then begin where those of the format do.
+//    decodes its column (framed.cuh).  Blocks of edges then begin where blocks of the format do.
 //
-// Invariants.  A bit of `next_queued` is set by an improvement in the round before, and is cleared by the
-// round that takes the item; so an improvement that comes after its vertex was read enters the item again.
-// Bits of `waiting` are set in a launch and only cleared at the begin of one; what waits is counted anew when
-// a launch ends, which takes less time than to count each item when its bit is set; gas_lent.cu works between
-// launches.  All blocks of the grid read the same sizes after a barrier, hence make the same decisions and
-// compute the same threshold; one thread reads the number of copies before it.
+// Invariants.
+// - A bit of `next_queued` is set by an improvement in the round before, and is cleared by the round that
+//   takes the item; so an improvement that comes after its vertex was read enters the item again.
+// - Bits of `waiting` are set during a launch and cleared only at the start of one.  Waiting items are
+//   recounted when a launch ends, which takes less time than counting each when its bit is set.  gas_lent.cu
+//   changes these bits between launches.
+// - All thread blocks read the same sizes after a barrier of the grid, so they make the same decisions and
+//   compute the same threshold; one thread reads the number of arrived copies before the barrier.
 //
-// Reference: Y. Zhang et al., LargeGraph, ACM TACO 18(4), 2021 (local convergence, SYSTEMS L8); A. Sabet et
-// al., Subway, EuroSys 2020; A. Davidson et al., Work-efficient parallel GPU methods for single-source
-// shortest paths, IPDPS 2014 (the threshold).
+// Reference: Y. Zhang et al., LargeGraph, ACM TACO 18(4), 2021 (local convergence; docs/systems.md, L8);
+// A. Sabet et al., Subway, EuroSys 2020; A. Davidson et al., Work-efficient parallel GPU methods for
+// single-source shortest paths, IPDPS 2014 (the threshold).
 //
 // Must agree with: the CPU's Blocks (rapids_trav/engines/cpu/programs/blocks/executor.py), for the values.
 #include "gas_blocks_along.cuh"
 #include "grid_barrier.cuh"
 
 #ifndef RESIDENT_BLOCKS
-#define RESIDENT_BLOCKS 2  // on a multiprocessor
+#define RESIDENT_BLOCKS 2  // thread blocks on a multiprocessor
 #endif
 
-// If rounds between two moves of the threshold follow fewer edges than this in the mean, or fewer in all than
-// there are items to be looked through, the next move goes further.  A round takes no longer for so many.
+// If the rounds between two moves of the threshold follow fewer edges than this on average, or fewer in total
+// than there are items to look through, the next move goes further.  A round of this many edges takes no
+// longer than a shorter one.
 #ifndef ROUND_EDGES
 #define ROUND_EDGES 8192
 #endif
@@ -49,7 +53,7 @@
 #define FEW 512  // with fewer items in the queue than this, the threshold moves
 #endif
 
-// Lets the items of all active vertices wait; recount_waiting counts them.
+// Marks the items of all active vertices as waiting; recount_waiting counts them.
 extern "C" __global__ void mark_active(const BlocksArguments given) {
     for (i64 v = global_thread(); v < given.n_vertices; v += global_threads()) {
         if (given.active[v]) let_wait(given, v);
@@ -114,8 +118,8 @@ __device__ __forceinline__ void enter_waiting(const BlocksArguments& given, cons
     }
 }
 
-// Moves the threshold beyond the first value that is put off; one thread of each block calls it, all with the
-// same result.  In double precision, as sums of integers may overflow.
+// Moves the threshold past the first value that is put off; one thread of each block calls it, and all get
+// the same result.  It computes in double precision, as sums of integers may overflow.
 __device__ __forceinline__ value_t moved_threshold(BlocksShared& shared, i64 rounds) {
     const u64 n_edges = shared.pushed - shared.moved_at;
     const u64 n_rounds = static_cast<u64>(rounds - shared.moved_in);
@@ -136,7 +140,7 @@ __device__ __forceinline__ value_t moved_threshold(BlocksShared& shared, i64 rou
     return better(rounded, shared.put_off) ? shared.put_off : rounded;
 }
 
-// Enters the items that were put off and pass the threshold; others may be pushed along at the same time.
+// Enters the items that were put off and now pass the threshold, while other items may be processed.
 __device__ __forceinline__ void enter_put_off(const BlocksArguments& given, BlocksShared& shared,
                                               Sizes* next) {
     i64 n_left = 0;
@@ -164,7 +168,7 @@ __device__ __forceinline__ void enter_put_off(const BlocksArguments& given, Bloc
     if (n_left > 0) atomicAdd(&next->left, static_cast<u64>(n_left));
 }
 
-// Counts the items of the queue and those put off, by block, if the launch ends before there are none.
+// Counts the items in the queue and those put off, by block, if the launch ends before none are left.
 __device__ __forceinline__ void count_listed(const BlocksArguments& given, BlocksShared& shared) {
     for (i64 i = global_thread(); i < static_cast<i64>(shared.sizes.items); i += global_threads()) {
         const Item item = item_of(given, shared.first_items, __ldcg(&given.queue[i]));
@@ -184,7 +188,7 @@ __device__ __forceinline__ void count_listed(const BlocksArguments& given, Block
     });
 }
 
-// Prepares a launch: what a thread block keeps, and the counts of all blocks.
+// Prepares a launch: a thread block's shared memory, and the counts of all blocks of edges.
 __device__ __forceinline__ void begin_launch(const BlocksArguments& given, BlocksShared& shared, u32& epoch) {
     for (i32 i = static_cast<i32>(threadIdx.x); i <= given.n_blocks; i += BLOCK_SIZE) {
         shared.first_items[i] = given.first_items[i];
@@ -224,7 +228,7 @@ __device__ __forceinline__ void begin_launch(const BlocksArguments& given, Block
     __syncthreads();
 }
 
-// Adds what a thread block has done in a launch to the counts of the blocks.
+// Adds a thread block's counts of a launch to the counts of the blocks of edges.
 __device__ __forceinline__ void report_launch(const BlocksArguments& given, BlocksShared& shared) {
     count_listed(given, shared);
     count_all_waiting(given, shared.first_items, shared.waiting);

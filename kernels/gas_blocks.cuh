@@ -1,4 +1,4 @@
-// Blocks of edges and their items: arguments of the kernels, and what waits for a block.
+// Blocks of edges and their items: the arguments of the kernels, and the items that wait for a block.
 //
 // A block is a run of 1 << shift consecutive edges of the out-rows; an item is the part of a row in one
 // block, and its number is the vertex plus the block (rapids_trav/engines/blocks/cut.py).
@@ -15,9 +15,9 @@
 // Columns of `counts`, as in rapids_trav/engines/blocks/schedule.py.
 enum BlockCount { WAITING, WAITING_EDGES, LISTED, ACTIVATED, SPENT, CLOCKED, N_COUNTS = 8 };
 
-// What a round leaves: the lengths of the next queue's lists of short items and of chunks, the number of
-// items that are still put off, the edges pushed along, those of them that were read in host memory, and the
-// thread blocks in which an item began to wait for a block that is neither on the device nor coming.
+// Totals of a round: the lengths of the next queue's lists of short items and of chunks, the number of items
+// that are still put off, the edges pushed along, how many of them were read in host memory, and the number
+// of thread blocks in which an item began to wait for a block that is neither on the device nor being copied.
 struct Sizes {
     u64 items;
     u64 chunks;
@@ -36,7 +36,7 @@ struct BlocksControl {
     double step;     // of the threshold
     u64 moved_at;    // edges pushed along when the threshold last moved
     u64 in_order;    // whether values are taken in order
-    u32 arrived[2];  // alternate: whether the copies have arrived that end the launch
+    u32 arrived[2];  // alternate: whether the copies that end the launch have arrived
     Sizes sizes[3];  // rotate: one is read, one is written and one is cleared
 };
 
@@ -120,7 +120,7 @@ __device__ __forceinline__ u64* counts_of(const BlocksArguments& given, i64 bloc
     return given.counts + block * N_COUNTS;
 }
 
-// What waits, by block of edges, as far as a thread block has counted it; in shared memory.
+// Counts of the waiting items, by block of edges, as far as a thread block has counted; in shared memory.
 struct Waiting {
     u32 items[MOST_BLOCKS];
     u64 edges[MOST_BLOCKS];
@@ -148,7 +148,7 @@ struct Waiting {
     }
 };
 
-// Prepares a block's counts for counting all that waits anew; items that wait already do not become active.
+// Clears a block's counts so that all waiting items can be recounted; items that wait do not become active.
 __device__ __forceinline__ void forget_waiting(const BlocksArguments& given, i32 block) {
     u64* const counts = counts_of(given, block);
     counts[ACTIVATED] -= counts[WAITING];
@@ -156,7 +156,7 @@ __device__ __forceinline__ void forget_waiting(const BlocksArguments& given, i32
     given.least[block] = identity();
 }
 
-// Lets all items of a vertex wait.
+// Marks all items of a vertex as waiting.
 __device__ __forceinline__ void let_wait(const BlocksArguments& given, i64 v) {
     const i64 begin = given.row_offsets[v];
     const i64 end = given.row_offsets[v + 1];
@@ -166,8 +166,8 @@ __device__ __forceinline__ void let_wait(const BlocksArguments& given, i64 v) {
     }
 }
 
-// Calls visit(word, found) for each word that is not 0; the grid's warps call it, and share the words such
-// that a run of them is spread over several warps.
+// Calls visit(word, found) for each word that is not 0.  All warps of the grid call it, and divide the words
+// so that a run of neighbouring words is spread over several warps.
 template <class Visit>
 __device__ __forceinline__ void each_word(const u32* bits, i64 n_words, Visit visit) {
     const i64 n_warps = global_threads() / WARP;
@@ -186,7 +186,7 @@ __device__ __forceinline__ i64 words_of(const BlocksArguments& given) {
     return (given.first_items[given.n_blocks] + WARP - 1) / WARP;
 }
 
-// Counts all items that wait, by block; the grid's warps call it.
+// Counts all items that wait, by block; all warps of the grid call it.
 __device__ __forceinline__ void count_all_waiting(const BlocksArguments& given, const i64* first_items,
                                                   Waiting& waiting) {
     each_word(given.waiting, words_of(given), [&](i64 word, u32 found) {
@@ -213,7 +213,7 @@ __device__ __forceinline__ void count_all_waiting(const BlocksArguments& given, 
     });
 }
 
-// Returns the waiting items of a word of bits, of those from `first` up to `after`.
+// Returns the waiting items in a word of bits whose numbers are from `first` up to `after`.
 __device__ __forceinline__ u32 waiting_between(const BlocksArguments& given, i64 word, i64 first, i64 after) {
     u32 found = __ldcg(&given.waiting[word]);
     if (word * WARP < first) found &= ~0u << (first % WARP);

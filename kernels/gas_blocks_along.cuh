@@ -13,17 +13,18 @@
 #define CHUNK 1024  // items longer than half of it are distributed in chunks of this many edges
 #endif
 #ifndef PRICE
-#define PRICE 32  // of an edge that is read in host memory, in edges of a copy
+#define PRICE 32  // reading one edge in host memory costs as much as copying this many
 #endif
 #ifndef FRAMED
 #define FRAMED 0  // 1: the columns on the device are in frames
 #endif
 
-// A thread block takes at least so many short items at once, and of a long list so many tiles.
+// Least number of short items that a thread block takes at once, and the number of tiles into which a thread
+// block's share of a long list is cut.
 constexpr i64 FEWEST_IN_TILE = 8;
 constexpr i64 TILES = 4;
 
-// What a thread block keeps in shared memory.
+// A thread block's shared memory.
 struct BlocksShared {
     i64 first_items[MOST_BLOCKS + 1];
     i32 places[MOST_BLOCKS];
@@ -46,7 +47,7 @@ struct BlocksShared {
     u64 newly_rented;       // likewise
     double step;            // of the threshold
     u64 moved_at;           // edges pushed along when the threshold last moved
-    i64 moved_in;           // the round of that, of this launch
+    i64 moved_in;           // the round of this launch in which it moved
     u32 newly_waits;        // whether an item of this thread block began to wait in this round
     u32 arrived;
 };
@@ -69,7 +70,8 @@ __device__ __forceinline__ void append(const Item& item, vertex_t* queue, u64* c
     for (i64 i = 0; i < n_chunks; ++i) chunks[base + i] = chunk_of(item.number, i);
 }
 
-// Charges a block for reading an item in host memory; returns whether that is cheaper than a copy so far.
+// Charges a block for reading an item in host memory; returns whether all such reads together are still
+// cheaper than a copy of the block.
 __device__ __forceinline__ bool rent(const BlocksArguments& given, const Item& item) {
     const i64 n_edges = static_cast<i64>(given.row_offsets[given.n_vertices]) - (item.block << given.shift);
     const u64 price = static_cast<u64>(min(n_edges, 1ll << given.shift));
@@ -78,7 +80,7 @@ __device__ __forceinline__ bool rent(const BlocksArguments& given, const Item& i
     return __ldcg(spent) + cost < price && atomicAdd(spent, cost) + cost < price;
 }
 
-// What activate() needs to know of a round.
+// The data of a round that activate() needs.
 struct Round {
     const i32* places;
     Sizes* next;
@@ -159,8 +161,8 @@ struct Along {
         const i64 edge = (held ? begin : ~begin) + offset;
         const i64 v = held ? held_column(edge) : given.columns[edge];
         const value_t value = gather(message, weight_of(held ? given.held_weights : given.weights, edge));
-        if (!better(value, given.values[v])) return;  // perhaps stale, but never better than now
-        const i64 row_begin = given.row_offsets[v];   // read while the value improves
+        if (!better(value, given.values[v])) return;  // perhaps stale, but then the present value is better
+        const i64 row_begin = given.row_offsets[v];   // in flight together with the atomic
         const i64 row_end = given.row_offsets[v + 1];
         const value_t before = atomic_reduce(&given.values[v], value);
         if (!better(value, before) || !is_active(before, value)) return;

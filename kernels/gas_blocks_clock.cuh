@@ -1,8 +1,8 @@
-// Where the time of a launch over blocks goes: cycles of each phase, summed over the thread blocks, and the
-// most edges that a thread block has followed in one round.
+// Measures where the time of a launch over blocks goes: the cycles of each phase, summed over the thread
+// blocks, and the largest number of edges that a thread block has followed in one round.
 //
-// With CLOCKS=1, the sum of phase p is in column CLOCKED of the counts of block p, and the most edges are in
-// that of block N_PHASES; what has no such block is left out.
+// With CLOCKS=1, the sum of phase p is in column CLOCKED of the counts of block of edges p, and the number of
+// edges in that of block N_PHASES; a figure for which the graph has no such block is left out.
 #pragma once
 #include "gas_blocks.cuh"
 

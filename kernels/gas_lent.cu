@@ -1,14 +1,15 @@
-// Items of blocks in host memory that the CPU takes, and what it offers their neighbours (LargeGraph).
+// Hands items of blocks in host memory to the CPU, and takes the values that it offers (LargeGraph).
 //
 // 1. lend_items moves items that wait for a block to a list of vertices and messages.
-// 2. The CPU follows their edges, and offers each vertex the best value that arrived, if it is news.
+// 2. The CPU follows their edges, and offers each neighbour the best value that it received, if that may
+//    improve the neighbour's own.
 // 3. take_offers improves the values; all items of a vertex that becomes active then wait for their blocks.
 //    recount_waiting in gas_blocks.cu counts them.
 //
-// Invariants.  Both run between the launches of gas_blocks.cu.  An item that is lent does not wait any more,
-// and enters again if its vertex improves.  Offers are minima or maxima, which may be taken late or twice.
+// Invariants.  Both kernels run between the launches of gas_blocks.cu.  An item that is lent no longer waits,
+// and enters again if its vertex improves.  Offers are minima or maxima, so they may be taken late or twice.
 //
-// Reference: Y. Zhang et al., LargeGraph, ACM TACO 18(4), 2021 (SYSTEMS L5, L9).
+// Reference: Y. Zhang et al., LargeGraph, ACM TACO 18(4), 2021 (docs/systems.md, L5 and L9).
 //
 // Must agree with: converge in gas_blocks.cu, for the values.
 #include "gas_blocks.cuh"

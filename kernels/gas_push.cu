@@ -1,14 +1,16 @@
-// Steps along the out-edges of active vertices: they push messages, or notify the vertices that must gather.
+// Steps along the out-edges of active vertices, which push messages or notify the vertices that must gather.
 //
-// push_*: messages are reduced directly into the values by an atomic, which only min and max allow; the
-// first thread that changes a value claims the vertex for the next queue.  Messages do not change during the
-// step, so it is synchronous.  notify_*: marks the vertices that must gather.  along.cuh distributes the
-// edges.
+// - push_*: messages are reduced directly into the values by an atomic, which only min and max allow; the
+//   first thread that changes a value claims the vertex for the next queue.  Messages do not change during
+//   the step, so it is synchronous.
+// - notify_*: marks the vertices that must gather.
+//
+// along.cuh distributes the edges over the threads.
 //
 // Invariants: a vertex enters a queue once, by the thread that set its bit in `claimed`; LIGHT and HEAVY of
 // `sizes` are the lengths of the queue's two parts, and those of `counters` the lengths of the next queue's.
 //
-// Reference: L. Ma et al., Garaph, USENIX ATC 2017 (notify).
+// Reference: L. Ma et al., Garaph, USENIX ATC 2017 (notify; docs/systems.md, G13).
 //
 // Must agree with: push_plain, which has a thread for each active vertex.
 #include "along.cuh"

@@ -3,9 +3,9 @@
 #include "gas.cuh"
 
 // Reduces `value` into memory; returns the old value.  The hardware has no atomic minimum of floating-point
-// numbers, and cuda::atomic_ref would retry with compare-and-swap where one integer atomic does.  The bits of
-// positive floating-point numbers, read as signed integers, have the order of the numbers; those of negative
-// numbers, read as unsigned integers, have the opposite order.
+// numbers, and cuda::atomic_ref would retry a compare-and-swap where one integer atomic is enough: the bits
+// of positive floating-point numbers, read as signed integers, have the order of the numbers, and the bits of
+// negative numbers, read as unsigned integers, have the opposite order.
 __device__ __forceinline__ value_t atomic_reduce(value_t* address, value_t value) {
 #if REDUCER == 2 && VALUE == 2
     return static_cast<i64>(atomicAdd(reinterpret_cast<u64*>(address), static_cast<u64>(value)));

@@ -1,17 +1,19 @@
 // Gather and apply, row by row: the number of threads that reduce a row of in-edges depends on its length.
 //
-// list_rows sorts the rows that gather (all, or the marked) into bins by their length; gather_rows reduces a
-// row with one thread, eight threads, a warp or a block.  A hub's row is cut into pieces, one for each block,
-// and the last block to finish reduces the results of the pieces in order, so that a sum has the same value
-// in every run.  The thread that has the sum then applies it (settle): only new values and messages are
-// written to memory.
+// 1. list_rows sorts the rows that gather (all, or the marked ones) into bins by their length.
+// 2. gather_rows reduces a row with one thread, eight threads, a warp or a block.  A hub's row is cut into
+//    pieces, one for each block, and the last block to finish reduces the results of the pieces in order, so
+//    that a sum has the same value in every run.
+// 3. The thread that has the sum applies it (settle): only new values and messages are written to memory.
 //
-// gather_ahead runs many iterations in one cooperative launch: a kernel and its launch take longer than an
-// iteration over a small graph.  It ends where the host would end the run by the sum of changes.
+// gather_ahead runs many iterations in one cooperative launch, because launching a kernel takes longer than
+// an iteration over a small graph.  It stops after the same iteration as the host would, by the sum of
+// changes.
 //
 // Every edge looks up a message of 4 or 8 bytes, for which the L2 cache moves a sector of 32 bytes.  If
-// vertices are numbered by degree, most edges lead to the first few: each block keeps the messages of the
-// first n_near in shared memory.  Columns are read once and do not displace messages from the cache.
+// vertices are numbered by degree, most edges lead to the first few, so each block keeps the messages of the
+// first n_near vertices in shared memory.  Columns are read with a hint that they are used once, so that they
+// do not displace messages from the cache.
 //
 // Invariants: a row is in one list, once.  In a synchronous iteration, `messages` are those of the previous
 // iteration; in an asynchronous one, they are being written and may be old or new, and n_near is 0.  marks[v]
@@ -33,7 +35,7 @@
 #define GATHER_BLOCK 512  // threads of gather_rows
 #endif
 #ifndef GATHER_RESIDENT
-#define GATHER_RESIDENT 2  // blocks of gather_rows on a multiprocessor, which share its shared memory
+#define GATHER_RESIDENT 2  // blocks of gather_rows on a multiprocessor, which divide its shared memory
 #endif
 #ifndef PIECE_EDGES
 #define PIECE_EDGES 16384  // a row with more edges is cut into pieces of this size
@@ -269,13 +271,13 @@ struct AheadArguments : RowArguments {
     u32* barrier;  // 0 before
 };
 
-// Returns whether an iteration ends the run, as `iterate` in run.py does.
+// Returns whether an iteration ends the run, by the same rule as `iterate` in run.py.
 __device__ __forceinline__ bool has_ended(const u64* counters, double tolerance) {
     return __ldcg(&counters[FOUND]) == 0 ||
            __ldcg(reinterpret_cast<const double*>(counters) + RESIDUAL_SUM) < tolerance;
 }
 
-// Iterates until the run has ended; the iterations take turns in writing the two arrays of messages.
+// Iterates until the run has ended; iterations alternate between the two arrays of messages.
 extern "C" __global__ void __launch_bounds__(GATHER_BLOCK, GATHER_RESIDENT)
     gather_ahead(const AheadArguments given) {
     value_t* messages = const_cast<value_t*>(given.messages);

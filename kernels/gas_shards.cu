@@ -1,12 +1,17 @@
-// Gather by shards: a block reduces the in-edges of a run of vertices in shared memory, then applies the
-// vertices.
+// Gather by shards (runs of vertices with all their in-edges): a block reduces the in-edges of a shard in
+// shared memory, then applies its vertices.
 //
-// gather_shards: 1. clear the copies of the shard's vertices; its factor is the number of copies; 2. a thread
-// for each edge, in the order of memory, reduces the message into the copy of its lane by an atomic in shared
-// memory; 3. the lanes of a warp merge the copies of a vertex in log2(factor) steps; 4. a thread for each
-// vertex applies it.  Blocks are persistent and take pieces until none is left.  A vertex whose row has
-// several pieces is a shard of its own; the last block to finish reduces the results of the pieces in order.
-// A launch takes a run of whole shards: all of them, or those of a page, whose edges alone have to be there.
+// gather_shards:
+// 1. A block clears the copies of the shard's vertices; each vertex has `factor` copies.
+// 2. A thread for each edge, in the order of memory, reduces the message into the copy of its lane, by an
+//    atomic in shared memory.
+// 3. The lanes of a warp merge the copies of a vertex in log2(factor) steps.
+// 4. A thread for each vertex applies the result.
+//
+// Blocks are persistent and take pieces until none is left.  A shard is one piece, except that a vertex whose
+// row has several pieces is a shard of its own; the last block to finish reduces the results of its pieces in
+// order.  A launch takes a run of whole shards: all of them, or those of a page, for which only the edges of
+// the page have to be on the device.
 //
 // Invariants: every vertex is in one shard, and every shard has a piece; copies of a shard, factor times its
 // vertices, fit into the launch's shared memory.  local_ids[e] is the row of edge e counted from its shard's
@@ -14,7 +19,8 @@
 // another, assigns the pieces.  Minima, maxima and integers are exact; float sums are reduced in no fixed
 // order.
 //
-// Reference: L. Ma et al., Garaph, USENIX ATC 2017 (shards, replication-based gather); SYSTEMS G1 to G11.
+// Reference: L. Ma et al., Garaph, USENIX ATC 2017 (shards, replication-based gather; docs/systems.md, G1 to
+// G11).
 //
 // Must agree with: gather_plain in gas_rows.cu.
 #include "gas_reduce.cuh"
@@ -25,7 +31,7 @@
 #define BLOCK_SIZE 512
 #endif
 #ifndef RESIDENT_BLOCKS
-#define RESIDENT_BLOCKS 2  // on a multiprocessor; they share its shared memory
+#define RESIDENT_BLOCKS 2  // blocks on a multiprocessor, which divide its shared memory
 #endif
 #ifndef COUNTS
 #define COUNTS 0  // 1: count the use of the copies

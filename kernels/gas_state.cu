@@ -1,4 +1,9 @@
-// The state of a vertex program between iterations: messages, and the active vertices as flags or a queue.
+// Maintains the state of a vertex program between iterations: messages, and the active vertices as flags or
+// as a queue.
+//
+// - offer_all: computes the messages before the first iteration.
+// - commit_rows, settle_queue: end a synchronous step; the new messages replace the old ones.
+// - flags_to_queue, queue_to_flags: convert between the two forms of the active vertices.
 //
 // Invariants: flags are 0 or 1.  A queue holds each active vertex once, those with short rows of out-edges at
 // the front of the buffer of n and those with long rows at the back; the counters LIGHT and HEAVY are the

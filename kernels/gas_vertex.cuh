@@ -1,4 +1,5 @@
-// The apply step: a vertex takes its new value, offers its new message, and is counted.
+// The apply step of gather, apply and scatter: a vertex takes its new value, offers its new message, and is
+// counted.
 #pragma once
 #include "gas.cuh"
 
@@ -19,7 +20,7 @@ struct Vertices {
     double total;
 };
 
-// What each kernel that gathers and applies is given; its own struct adds the rest.
+// Arguments common to all kernels that gather and apply; the struct of each kernel adds its own.
 struct GatherArguments {
     const edge_t* row_offsets;  // of the in-edges
     const vertex_t* column_indices;

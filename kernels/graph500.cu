@@ -1,20 +1,21 @@
-// The steps of the Graph500 benchmark around a search: permitted roots, the parent array in the generator's
-// labels, the edges of a component, and the five rules of validation.
+// The steps of the Graph500 benchmark around a search: it finds the permitted roots, converts the parent
+// array to the generator's labels, counts the edges of a component, and checks the five rules of validation.
 //
-// Reference: Graph500 specification (graph500.org), sections "Sampling search keys" to "Validation".
+// Validation derives levels from the parents by pointer doubling, then reads the edge tuples once;
+// rapids_trav/graph500/validation.py describes it.
 //
-// Validation derives levels from the parents by pointer doubling (J. Wyllie, 1979), then reads the edge
-// tuples once; rapids_trav/graph500/validation.py describes it.
+// Invariants: an Ancestor is `distance` steps above its vertex; the root's ancestor is itself, at distance 0;
+// NONE means that there is no root above.  A tree is less than n_vertices deep, so the parents of a vertex
+// with an ancestor that far away lead into a cycle.
 //
-// Invariants: an Ancestor is `distance` steps above its vertex; the root's is itself at 0; NONE means that no
-// root is above.  A tree is less than n_vertices deep, so a vertex with an ancestor that far leads into a
-// cycle.
+// Reference: Graph500 specification (graph500.org), sections "Sampling search keys" to "Validation";
+// J. Wyllie, The Complexity of Parallel Computations, 1979 (pointer doubling).
 //
 // Must agree with: rapids_trav/graph500/cpu.py.
 #include "level.cuh"
 
 constexpr vertex_t OUTSIDE = -1;  // level of a vertex without a parent
-constexpr vertex_t ADRIFT = -2;   // level of a vertex that leads to no root
+constexpr vertex_t ADRIFT = -2;   // level of a vertex whose parents lead to no root
 
 struct alignas(2 * sizeof(vertex_t)) Ancestor {
     vertex_t vertex;

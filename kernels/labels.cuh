@@ -1,8 +1,8 @@
 // The caller's ids, integers of 32 or 64 bits.
 //
-// The caller's id at a place of their order is labels[place], or first + place if `labels` is null.  That of
-// the internal id v is names[v] if `names` is given, else the one at place order[v], v itself without
-// `order`.
+// In ascending order, the caller's id number `place` is labels[place], or first + place if `labels` is null.
+// The internal id v stands for names[v] if `names` is given; otherwise for the caller's id number order[v],
+// or number v if `order` is null.
 #pragma once
 #include "common.cuh"
 

@@ -1,5 +1,5 @@
-// Shared parts of the level-by-level kernels: the counters that a level reports to the host, and the claim of
-// a vertex.
+// Shared parts of the level-by-level kernels: the counters that a level reports to the host, and claiming a
+// vertex.
 #pragma once
 #include "common.cuh"
 

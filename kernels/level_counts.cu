@@ -1,8 +1,8 @@
-// The number of vertices at each distance of one or more searches.
+// Counts the vertices at each distance, for one or more searches.
 //
-// A block counts its part of a search in shared memory, and adds what it has found to the counts of all.  The
-// distances of a search take BINS places; then come the unreached vertices, and those beyond the last place,
-// which the host counts in another way if there are any.
+// A block counts its part of a search in shared memory, then adds its counts to those of all blocks.  The
+// first BINS places count the distances of a search; one more place counts the unreached vertices, and the
+// last one the vertices at greater distances, which the host counts in another way if there are any.
 //
 // Invariant: the counts of a search add up to the number of vertices.
 //

@@ -1,13 +1,17 @@
-// Distinct numbers of a range by a bitmap with a bit for each number of it, without a sort.
+// Finds the distinct numbers in a list, and the position of each, without sorting: by a bitmap with a bit for
+// each number of a range.
 //
-// mark_numbers: sets the bit of each number.
-// count_marked: counts the set bits of each word; `scanned`, their running sums, has the count of all words
-//     up to and including a word.
-// list_marked: writes the numbers whose bits are set, in ascending order.
-// find_marked: writes the position of each number among these.
+// 1. mark_numbers: sets the bit of each number.
+// 2. count_marked: counts the set bits of each word.  The host turns the counts into running sums, `scanned`:
+//    entry i has the count of all words up to and including word i.
+// 3. list_marked: writes the numbers whose bits are set, in ascending order.
+// 4. find_marked: writes the position of each number among these.
 //
 // Invariant: a bit is set if and only if its number is among those given.  Numbers below 0 have no bit; their
 // position is -1.
+//
+// Reference: J. Bentley, Programming Pearls, Communications of the ACM 26(8), 1983 (sorting by a bitmap);
+// G. Jacobson, Space-efficient Static Trees and Graphs, FOCS 1989 (positions by counting the bits before).
 //
 // Must agree with: by_table in rapids_trav/engines/multigpu/distinct.py.
 #include "common.cuh"
@@ -26,7 +30,7 @@ extern "C" __global__ void count_marked(const u32* __restrict__ bitmap, i64 n_wo
     for (i64 i = global_thread(); i < n_words; i += global_threads()) counts[i] = __popc(bitmap[i]);
 }
 
-// Returns how many bits are set before this bit of this word.
+// Returns how many bits are set before this bit, in all words.
 __device__ __forceinline__ vertex_t marked_before(const u32* bitmap, const vertex_t* scanned, i64 word,
                                                   u32 bit) {
     const vertex_t before = word == 0 ? 0 : scanned[word - 1];

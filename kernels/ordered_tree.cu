@@ -1,17 +1,16 @@
-// The tree of smallest predecessors by an order in which rows do not ascend.
+// The tree of smallest predecessors, where "smallest" means first in an order other than that of the rows.
 //
 // Of the in-neighbours of a vertex at distance d > 0 that are at d - 1, its predecessor is the one whose
 // place in `order` is the smallest.  It depends only on the distances, not on the variant of the search.
 //
-// list_levels: writes distances in one byte, so that more of them stay in the caches, adds up the edges of
-// each level, and sets all places to NONE.
-//
-// offer_predecessors: reads rows.  An edge between two levels is found from either end if rows are symmetric,
-// and the rows of one level may have a thousand times as many edges as those of the level before.  So a level
-// is pushed to from the one before it if that one has far fewer edges, and else pulled from its own rows;
-// rows that neither needs are skipped.  Warps take spans of edges of equal size, so none waits for a hub.
-//
-// name_predecessors: replaces places by vertices.
+// 1. list_levels: writes distances in one byte each, so that more of them stay in the caches, adds up the
+//    edges of each level, and sets all places to NONE.
+// 2. offer_predecessors: reads rows.  If rows are symmetric, an edge between two levels can be found from
+//    either end, and the rows of one level may have a thousand times as many edges as those of the level
+//    before.  So the places of a level are pushed from the level before if that has far fewer edges, and
+//    otherwise pulled from the level's own rows; rows that neither needs are skipped.  Warps take spans of
+//    edges of equal size, so none waits for a hub.
+// 3. name_predecessors: replaces places by vertices.
 //
 // Invariant: the place of a vertex is written either by pushes alone or from its own row alone.  NONE is
 // greater than every place if read as unsigned.

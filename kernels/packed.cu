@@ -1,7 +1,8 @@
-// Packing of columns into fewer bits, and the unpacking of pages: a warp for each block of 1024 edges.
+// Packs columns into fewer bits, and unpacks pages; each block of 1024 edges has a warp.
 //
-// rapids_trav/csr/packed.py describes the format.  A warp goes over the 32 groups of a block; within a group
-// each lane has an edge, and sums are scans of the warp.
+// A column is stored as its difference from the column before it; rapids_trav/csr/packed.py describes the
+// format.  A warp goes over the 32 groups of a block; within a group each lane has an edge, and sums over the
+// edges before are scans of the warp.
 //
 // Invariants: `heads` has a bit for each edge, set for the first edge of each row, and is 0 before mark_rows;
 // a block's words are read and written by one warp.

@@ -1,4 +1,4 @@
-// Parts of blocks of 1024 columns in fewer bits: how entries of equally many bits are written and read.
+// Writes and reads entries of equal numbers of bits, of which the blocks of packed.cu and framed.cu consist.
 //
 // rapids_trav/csr/packed.py describes the formats.
 #pragma once
@@ -35,13 +35,13 @@ __device__ __forceinline__ i32 bits_of_all(column_t value) {
     return high != 0 ? 2 * WARP - __clz(static_cast<i32>(high)) : WARP - __clz(static_cast<i32>(low));
 }
 
-// Returns the column of this lane's edge, beyond the last edge that of the last edge.
+// Returns the column of this lane's edge; beyond the last edge, the column of the last edge.
 __device__ __forceinline__ column_t column_of(const vertex_t* columns, i64 edge, i64 n_edges) {
     return static_cast<column_t>(columns[edge < n_edges ? edge : n_edges - 1]);
 }
 
-// Writes the entries of a warp's lanes, of `width` bits each, to `width` words; `packed` is memory that the
-// lanes share, of a word more.
+// Writes the entries of a warp's lanes, of `width` bits each, to `width` words; `packed` is shared memory of
+// the warp, of `width` + 1 words.
 __device__ __forceinline__ void write_entries(column_t entry, i32 width, u32* packed, u32* out) {
     for (i32 word = lane_id(); word < width; word += WARP) packed[word] = 0;
     __syncwarp();

@@ -1,9 +1,9 @@
-// Counts, for each page, of the rows that gather and of their edges: they tell the host which pages to copy.
+// Counts, for each page, the rows that gather and their edges, so that the host knows which pages to copy.
 //
-// Page i holds the rows firsts[i] to firsts[i + 1] - 1; a row gathers if it is marked.  Each row of the
-// grid's blocks counts one page at a time.
+// Page i holds the rows firsts[i] to firsts[i + 1] - 1; a row gathers if it is marked.  The blocks that have
+// the same blockIdx.y count one page at a time.
 //
-// Invariants: `counts`, with two words for each page, are 0 before.
+// Invariant: `counts`, with two words for each page, are 0 before.
 //
 // Reference: L. Ma et al., Garaph, USENIX ATC 2017 (pages, notify-pull).
 //

@@ -1,11 +1,12 @@
-// The rows of shortest paths: for each search and target, the vertices from the source down to the target.
+// Writes the rows of shortest paths: for each search and target, the vertices from the source to the target.
 //
-// pick_distances: the distance of each target in each search, from which the host learns the number of rows.
-// write_paths: a thread for each search and target writes the rows backwards from the end of its path.
+// 1. pick_distances: writes the distance of each target in each search, from which the host computes the
+//    number of rows.
+// 2. write_paths: a thread for each search and target follows the predecessors and writes the rows backwards,
+//    from the end of its path.
 //
-// A target that is not reached has one row, with step -1.
-//
-// labels.cuh has the caller's ids.
+// A target that is not reached has one row, with step -1.  labels.cuh translates internal ids into the
+// caller's.
 //
 // Invariant: the predecessors of a vertex at distance d lead to a source in d steps.
 //

@@ -1,16 +1,18 @@
-// Shares of vertices and edges in the shortest paths from one source, whose sums give betweenness.
+// Shares of vertices and edges in the shortest paths from one source; their sums give betweenness.
 //
-// count_paths, once for each level on the way out: a warp takes a vertex of the frontier; neighbours that are
-// new go into the next frontier, and those of the next level get the paths of the vertex added to theirs.
-// add_shares, once for each level on the way back, farthest first: a warp sums what a vertex of this level
-// receives from the vertices of the next level,
+// 1. count_paths, once for each level on the way out: a warp takes a vertex of the frontier.  Neighbours that
+//    are new go into the next frontier, and neighbours on the next level add the vertex's number of paths to
+//    theirs.
+// 2. add_shares, once for each level on the way back, farthest first: a warp sums the shares that a vertex u
+//    of this level receives from the vertices v of the next level,
 //
 //     share[u] = paths[u] * sum over v one level after u of (1 + share[v]) / paths[v],
 //
-// and stores weight[u] = (1 + share[u]) / paths[u] for the previous level.  Rows ascend, so that repeated
-// edges are adjacent; only the first counts.
+//    and stores weight[u] = (1 + share[u]) / paths[u] for the previous level.
 //
-// Invariants: before a search, distance is UNREACHED and paths 0; `order` has the frontiers one after
+// Rows are in ascending order, so repeated edges are adjacent, and only the first of them counts.
+//
+// Invariants: before a search, `distance` is UNREACHED and `paths` 0; `order` has the frontiers one after
 // another, and `n_found` grows by the number of vertices found.
 //
 // Reference: U. Brandes, A faster algorithm for betweenness centrality, J. Math. Sociology 25(2), 2001;

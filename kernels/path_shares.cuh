@@ -1,8 +1,8 @@
-// Parts of the kernels for shares of shortest paths, from one source or from 32.
+// Shared parts of path_shares.cu and path_shares_batch.cu.
 #pragma once
 #include "level.cuh"
 
-// Returns whether an edge repeats the one before it in a row whose edges begin at `begin` and ascend.
+// Returns whether an edge repeats the one before it in an ascending row that begins at `begin`.
 __device__ __forceinline__ bool is_copy(const vertex_t* column_indices, i64 begin, i64 edge) {
     return edge > begin && column_indices[edge] == column_indices[edge - 1];
 }

@@ -1,20 +1,22 @@
 // Shares of vertices and edges in the shortest paths from 32 sources at once, one source to a lane.
 //
-// Sums of path_shares.cu.  A search is a bit of a word and a lane of a warp, so that an edge is read once for
-// all searches that follow it on the same level, and its 32 numbers of paths or weights lie next to each
-// other.
+// The sums are those of path_shares.cu.  A search is a bit of a word and a lane of a warp, so that an edge is
+// read once for all searches that follow it on the same level, and its 32 numbers of paths or weights are
+// adjacent in memory.
 //
-// On the way out, once for each level: push_paths, a warp for each vertex of a frontier, adds the vertex's
-// numbers of paths to those of the neighbours that are new, and sets their bits in `next`; settle_paths makes
-// them the frontier.  On the way back, farthest level first: gather_shares, a warp for each vertex, marks in
-// `here` the searches that found it on this level, and sums what it receives from the vertices `ahead`.
-// Heavy rows have kernels of their own, gridDim.y blocks for each; gather_heavy adds to `totals`, which
+// 1. On the way out, once for each level: push_paths, with a warp for each vertex of a frontier, adds the
+//    vertex's numbers of paths to those of the neighbours that are new, and sets their bits in `next`;
+//    settle_paths makes them the frontier.
+// 2. On the way back, farthest level first: gather_shares, with a warp for each vertex, marks in `here` the
+//    searches that found it on this level, and sums the shares that it receives from the vertices `ahead`.
+//
+// Heavy rows have their own kernels, with gridDim.y blocks for each row; gather_heavy adds to `totals`, which
 // share_heavy turns into shares.
 //
 // Invariants: `open` has the bits of the searches that have not reached a vertex, and changes only in
 // settle_paths; a vertex's `paths` are 0 until some search reaches it.  Lanes without a source have no bit
-// in `open` and never any elsewhere.  `totals` is 0 before and after each level.  Rows ascend, so that
-// repeated edges are adjacent; only the first counts.
+// in `open` and never any elsewhere.  `totals` is 0 before and after each level.  Rows are in ascending
+// order, so repeated edges are adjacent, and only the first of them counts.
 //
 // Reference: U. Brandes, A faster algorithm for betweenness centrality, J. Math. Sociology 25(2), 2001;
 // M. Then et al., The More the Merrier: Efficient Multi-Source Graph Traversal, PVLDB 8(4), 2014.
@@ -53,7 +55,7 @@ __device__ __forceinline__ i64 stride_of_column() {
     return static_cast<i64>(gridDim.y) * blockDim.x;
 }
 
-// An edge on which some searches go on; without any it is to be ignored.
+// An edge and the searches that continue along it; if there are none, the edge is to be ignored.
 struct Followed {
     vertex_t neighbor;
     u32 searches;
@@ -263,7 +265,7 @@ extern "C" __global__ void share_heavy(const GatherSharesArguments given) {
     }
 }
 
-// Adds the number of vertices that each source reaches beside itself.
+// Adds the number of vertices that each source reaches besides itself.
 extern "C" __global__ void count_reached(const vertex_t* __restrict__ sources, i64 n_sources, i64 n_vertices,
                                          const i32* __restrict__ distance, i64* reached) {
     u64 found = 0;

@@ -1,14 +1,14 @@
-// The rows of an answer for the vertices that a search has reached, in the order of the caller's ids.
+// Writes the rows of an answer for the vertices that a search has reached, in the order of the caller's ids.
 //
-// count_reached: each block counts the reached vertices among its rows, and sets bits of the mask.
-// list_reached: each block writes its rows after those of the blocks before it, whose counts it adds up.
+// 1. count_reached: each block counts the reached vertices among its rows, and sets bits of the mask.
+// 2. list_reached: each block writes its rows after those of the blocks before it, whose counts it adds up.
 //
-// Row i is vertex rank[i] (i itself if rank is null); labels.cuh has the caller's ids.  A set bit marks a
-// valid predecessor, as in Arrow; only sources have none.  The host learns the number of rows between the
-// launches.
+// Between the launches the host reads the number of rows.  Row i is vertex rank[i] (i itself if rank is
+// null); labels.cuh translates internal ids into the caller's.  A set bit marks a valid predecessor, as in
+// Arrow; only sources have none.
 //
-// Invariant: both are launched with the same grid, so that a block has the same rows in both; `rank` and
-// `order` are inverse to each other, or both null.
+// Invariants: both kernels are launched with the same grid, so that a block has the same rows in both; `rank`
+// and `order` are inverse to each other, or both null.
 //
 // Reference: G. Blelloch, Prefix Sums and Their Applications, 1990 (compaction).
 //
@@ -47,7 +47,7 @@ struct ReachedArguments {
     const i32* distance;
     const vertex_t* predecessor;  // null: no column of predecessors
     const u32* counts;
-    vertex_t* vertices;  // internal ids of the rows; null: they are not asked for
+    vertex_t* vertices;  // internal ids of the rows; null: not wanted
     label_t* vertex_column;
     i32* distance_column;
     label_t* predecessor_column;

@@ -1,8 +1,15 @@
-// Edges of Graph500's Kronecker graph by number: edge i is a hash of i, so any range can be generated alone.
+// Generates edges of Graph500's Kronecker (R-MAT) graph: edge i is a hash of i, so any range of edges can be
+// generated alone.
+//
+// For each bit of the ids, a random draw chooses one of the four quadrants of the adjacency matrix; `label`
+// then permutes the ids.
 //
 // Invariant: `label` is one-to-one on [0, 2^scale), as `factor` is odd.
 //
-// Must agree with: rapids_trav/generators.py, bit by bit; it has the references.
+// Reference: D. Chakrabarti, Y. Zhan, C. Faloutsos, R-MAT: A Recursive Model for Graph Mining, SDM 2004;
+// G. Steele, D. Lea, C. Flood, Fast Splittable Pseudorandom Number Generators, OOPSLA 2014 (the hash).
+//
+// Must agree with: rapids_trav/generators.py, bit by bit.
 #include "common.cuh"
 
 // SplitMix64's finaliser.

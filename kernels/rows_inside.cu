@@ -1,10 +1,13 @@
-// The rows of an edge list that have both ends among some vertices, by an index of the rows by their source.
+// Finds the rows of an edge list that have both ends among some chosen vertices (an induced subgraph).  Its
+// cost depends on the rows of the chosen vertices, not on the length of the list, as an index has the rows by
+// their source.
 //
-// count_inside: counts the rows of the listed sources, and those whose destination is chosen as well.
-// list_inside: writes the numbers of the latter, in no order.
+// 1. count_inside: counts the rows of the listed sources, and those whose destination is chosen as well.
+// 2. list_inside: writes the numbers of the latter, in no particular order.
 //
-// Row v of the index holds the destinations of v's rows and the numbers of these rows.  Warps divide the
-// sources, and the warps of the blocks above each other divide a source's rows.
+// Entry v of the index holds the destinations of the rows whose source is v, and the numbers of these rows.
+// Each source has a warp in every block of a column of blocks (those with the same blockIdx.x); these warps
+// divide the entries of the source.
 //
 // Invariant: `distances` are 0 or more for exactly the listed sources, each of which is listed once.
 //

@@ -1,14 +1,17 @@
-// Predecessors of shortest paths by weight, derived from the distances.
+// Derives the predecessors of weighted shortest paths from the distances.
 //
-// An edge u -> v is tight if distance[u] + weight == distance[v].  tight_predecessors: for every reached
-// vertex v, the smallest u that is nearer and has a tight edge to v; it depends only on the distances, not on
-// the order in which edges are read.
+// An edge u -> v is tight if distance[u] + weight == distance[v].  tight_predecessors finds, for every
+// reached vertex v, the smallest u that is nearer and has a tight edge to v; it depends only on the
+// distances, not on the order in which edges are read.
 //
 // Most vertices have one tight edge, so stopping at it would save half of the reads.  Instead, edges are
 // distributed in spans of equal size, regardless of their rows: no block waits for a hub, and reads are
 // coalesced.
 //
 // Invariant: predecessors are NONE before, which is greater than every id if read as unsigned.
+//
+// Reference: R. Ahuja, T. Magnanti, J. Orlin, Network Flows, 1993, section 5.2 (optimality conditions of
+// shortest paths).
 //
 // Must agree with: tight_predecessors_plain, which has a thread for each vertex.
 #include "rows.cuh"

@@ -1,9 +1,12 @@
-// Look-up of a few strings among distinct, ascending ones: the internal id of each, or NONE.
+// Looks up a few strings among distinct strings in ascending order: returns the internal id of each, or NONE.
 //
-// Strings are compared by their bytes in UTF-8, whose order is that of their characters.  As in Arrow, string
-// i has the bytes from offsets[i] to offsets[i + 1].  Each given string has a thread.
+// Each given string has a thread, which searches by bisection.  Strings are compared by their bytes in UTF-8,
+// whose order is that of their characters.  As in Arrow, string i has the bytes from offsets[i] to
+// offsets[i + 1].
 //
 // Invariant: the strings that are searched ascend by their bytes, and no two are equal.
+//
+// Reference: F. Yergeau, UTF-8, a transformation format of ISO 10646, RFC 3629, 2003 (the order of bytes).
 //
 // Must agree with: places_of_texts in tests/kernel_references.py.
 #include "common.cuh"

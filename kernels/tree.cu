@@ -1,16 +1,17 @@
-// Conversion of distances to trees and paths.
+// Converts distances to trees, and trees to paths.
 //
-// smallest_predecessors: for every vertex with distance d > 0, the smallest in-neighbour with distance d - 1.
-// Rows ascend, so it is the first match in the row.  It depends only on the distances, not on the variant.
-// The rows may be those of some of the vertices, from `first_row` on.
+// - smallest_predecessors: finds, for every vertex at distance d > 0, the smallest in-neighbour at distance
+//   d - 1.  Rows are in ascending order, so it is the first match in the row.  It depends only on the
+//   distances, not on the variant of the search.  The rows may be those of a part of the vertices, from
+//   `first_row` on.
+// - first_predecessors: does the same for the rows of a rank, where `order` defines the smallest and rows are
+//   not in this order.  ordered_tree.cu does so for the rows of all vertices.
+// - walk_lengths and walk_vertices: find, for each target, the vertices from its root to the target, with a
+//   thread for each target.  The first kernel counts them; the second writes them backwards from the end of
+//   the path.
 //
-// first_predecessors: likewise, but `order` defines the smallest, and rows do not ascend in this order; for
-// the rows of a rank.  ordered_tree.cu is for those of all vertices.
-//
-// walk_lengths and walk_vertices: for each target, the vertices from its root down to it, with a thread for
-// each target.  The first kernel counts them; the second writes them backwards from the end of the path.
-//
-// Invariant: predecessor leads to a root (NONE) in finitely many steps; a target NONE has an empty path.
+// Invariants: following `predecessor` ends at a root (NONE) after finitely many steps; a target NONE has an
+// empty path.
 //
 // Must agree with: smallest_predecessors and walk in tests/kernel_references.py.
 #include "rows.cuh"

@@ -1,7 +1,7 @@
 """Checkpoints of a run: written every few iterations and after the last, and resumed on request.
 
 With `checkpoint_every="page"` there is one after each iteration, and a journal beside it of what the pages of
-the next iteration change (SYSTEMS G18).
+the next iteration change (docs/systems.md, G18).
 """
 
 from __future__ import annotations

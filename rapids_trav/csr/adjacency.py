@@ -72,7 +72,7 @@ class Adjacency:
 
     @cached_property
     def n_linked(self) -> int:
-        """Number of rows up to the last row that has an edge (SYSTEMS V5); computed on first access."""
+        """Number of rows up to the last with an edge (docs/systems.md, V5); computed on first access."""
         return bisect_left(self.row_offsets, self.n_edges, key=int)
 
     @cached_property

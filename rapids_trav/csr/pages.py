@@ -1,8 +1,8 @@
 """Partition of the rows of an adjacency into pages, which are streamed through limited memory.
 
-L. Ma et al., "Garaph", USENIX ATC 2017 (SYSTEMS G4, G5): the data of the vertices stay resident.  The streams
-share the remaining memory equally, and a page is as many consecutive rows as fit one share.  A page is a
-slice of the adjacency, not a format of its own, so pages can be cut anew for every budget.
+L. Ma et al., "Garaph", USENIX ATC 2017 (docs/systems.md, G4 and G5): the data of the vertices stay resident.
+The streams share the remaining memory equally, and a page is as many consecutive rows as fit one share.  A
+page is a slice of the adjacency, not a format of its own, so pages can be cut anew for every budget.
 
 A row is never split.  If the longest row does not fit one share, there are fewer streams with larger shares.
 """

@@ -1,11 +1,11 @@
 """Decomposition of the edges into paths, and the dependencies between paths.
 
 Y. Zhang, D. Peng, X. Liao, H. Jin, H. Liu, L. Gu, B. He, "LargeGraph: An Efficient Dependency-Aware
-GPU-Accelerated Large-Scale Graph Processing", ACM TACO 18(4), 2021 (SYSTEMS L2, L3).  One pass over a path
-propagates a value along all of its edges; one pass over a row propagates it along one edge.  Compressed rows
-store an offset for each vertex and a column for each edge.  P paths of E edges in all store E + P vertices
-and the start of each path.  That is less than compressed rows if paths are long, and nearly twice as much if
-every path is a single edge.
+GPU-Accelerated Large-Scale Graph Processing", ACM TACO 18(4), 2021 (docs/systems.md, L2 and L3).  One pass
+over a path propagates a value along all of its edges; one pass over a row propagates it along one edge.
+Compressed rows store an offset for each vertex and a column for each edge.  P paths of E edges in all store
+E + P vertices and the start of each path.  That is less than compressed rows if paths are long, and nearly
+twice as much if every path is a single edge.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class PathLayout:
         return values[self.vertices]
 
     def merge(self, state: np.ndarray, values: np.ndarray, reduce: Callable) -> None:
-        """Reduce the copies of each vertex's value into the values by vertex (SYSTEMS L11).
+        """Reduce the copies of each vertex's value into the values by vertex (docs/systems.md, L11).
 
         Parameters
         ----------
@@ -137,8 +137,8 @@ class PathLayout:
         """Return a mask of the paths that may have work, now or later, if these vertices are active.
 
         These are the paths that contain an active vertex, and all that depend on them, directly or not
-        (SYSTEMS L3).  A strict path q depends on p if q starts at a vertex of p.  Relaxed paths may also meet
-        in the middle: q depends on p if any vertex of q but its last is a vertex of p.
+        (docs/systems.md, L3).  A strict path q depends on p if q starts at a vertex of p.  Relaxed paths may
+        also meet in the middle: q depends on p if any vertex of q but its last is a vertex of p.
 
         Parameters
         ----------

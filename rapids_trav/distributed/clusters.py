@@ -1,4 +1,4 @@
-"""Choice between this process and the workers of a Dask cluster for a graph, and its build on workers."""
+"""Choice between this process and the workers of a Dask cluster for a graph, and the build on workers."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
 """Client side of the questions that a graph on the workers of a Dask cluster answers.
 
 Each question is one request that all ranks answer together.  The results stay on the workers, and the caller
-gets a Dask frame of them.  With its part of an answer each rank returns `about`, which gives for each frame
-the number of rows of each of the rank's partitions (``about["lengths"][name]``), and for the edges of a
-neighbourhood the numbers of the partitions of the edge list that they come from (``about["partitions"]``).
+gets a Dask frame of them.  With its part of an answer each rank returns a description, `about`.  It has, for
+each frame, the number of rows of each of the rank's partitions (``about["lengths"][name]``) and, for the
+edges of a neighbourhood, the numbers of the partitions of the edge list that they come from
+(``about["partitions"]``).
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from rapids_trav.programs.run_state import RunState
 
 @dataclass(frozen=True)
 class Pages:
-    """Pages into which the edges of a `GatherView` are cut for streaming (SYSTEMS G4).
+    """Pages into which the edges of a `GatherView` are cut for streaming (docs/systems.md, G4).
 
     Attributes
     ----------

@@ -1,8 +1,8 @@
 """Renumbering of vertices in descending order of degree.
 
-Gan et al., VS-Graph500 (SYSTEMS V1 to V3): with the hubs first, every row of the adjacency begins with the
-neighbours that most searches reach soonest, so a bottom-up step mostly stops at the first one.  The data that
-are read most often lie together, and vertices without edges come last.
+Gan et al., VS-Graph500 (docs/systems.md, V1 to V3): with the hubs first, every row of the adjacency begins
+with the neighbours that most searches reach soonest, so a bottom-up step mostly stops at the first one.  The
+data that are read most often lie together, and vertices without edges come last.
 
 Steps: count the degrees; sort them, ties by id; renumber the internal ids in that order.
 """

@@ -1,7 +1,7 @@
 """A memory budget: code asks it for bytes before it allocates them.
 
 The budget counts the bytes that are declared to it, of GPU or host memory alike, so paging can be tested on
-small graphs (SYSTEMS X6).  Tests compare the declared bytes with the allocated ones.
+small graphs (docs/systems.md, X6).  Tests compare the declared bytes with the allocated ones.
 
 Questions of several threads share one limit.  A question that finds too little room because others hold it
 releases everything and waits in a queue until the room that it needs is free.  It then runs again with that

@@ -1,4 +1,4 @@
-"""Checkpoints of a running vertex program (SYSTEMS G18, X3): a killed run continues from the last one.
+"""Checkpoints of a running vertex program, from which a killed run continues (docs/systems.md, G18 and X3).
 
 A folder holds a file `checkpoint.trav`, and one beside it if pages are recorded (`page_journal`):
 

@@ -12,7 +12,7 @@ With min and max, a vertex whose value is the reducer's identity sends nothing: 
 and so is the result of gathering an identity.  Neither `scatter` nor `gather` is called with it, so that
 `message + 1` never overflows.  The 0 of a sum is an ordinary number.
 
-The engine chooses which vertices gather, and every choice gives the same values (SYSTEMS G13):
+The engine chooses which vertices gather, and every choice gives the same values (docs/systems.md, G13):
 
 - pull: all vertices.
 - notify: the vertices to which an active vertex has an edge; they gather over all their in-edges.  If `apply`

@@ -1,4 +1,4 @@
-"""Choice of the vertices that gather: all, or those that an active vertex notifies (SYSTEMS G13, G14).
+"""Choice of the vertices that gather: all, or only notified ones (docs/systems.md, G13 and G14).
 
 L. Ma et al., "Garaph", USENIX ATC 2017, section 5: gathering over all edges costs T.  Notifying along the
 out-edges of the active vertices and gathering for the notified ones costs about 2 f T, where f is the active

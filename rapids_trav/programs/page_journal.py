@@ -1,4 +1,4 @@
-"""The journal beside a checkpoint: the values that each page of an asynchronous run changed (SYSTEMS G18).
+"""The journal of a checkpoint: values that pages of an asynchronous run changed (docs/systems.md, G18).
 
 A file `checkpoint.pages` follows one checkpoint, which names it by a random token:
 

@@ -1,4 +1,4 @@
-"""Path layouts of a saved graph, which are opened without decomposing its edges again (SYSTEMS L2)."""
+"""Path layouts of a saved graph, opened without decomposing its edges again (docs/systems.md, L2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Storage of edges that are larger than the engine's memory (SYSTEMS G4, G5).
+"""Storage of edges that are larger than the engine's memory (docs/systems.md, G4 and G5).
 
 For the CPU, the arrays are memory-mapped files, which searches read like arrays in memory.  For a GPU, they
 are in host memory that the GPU can access, or in files if host memory is short too.  Searches read them

@@ -1,4 +1,4 @@
-"""Rows of a rank for searches in one launch on each GPU, and the reason where ranks cannot search so."""
+"""Rows of a rank for searches in one launch on each GPU, or the reason why ranks cannot search that way."""
 
 from __future__ import annotations
 

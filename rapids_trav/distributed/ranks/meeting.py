@@ -1,8 +1,9 @@
 """Exchange in which each rank collects the distinct ids of its range and tells the others their places.
 
-A rank receives an id of its range from every rank that has it.  If ids that all ranks have are concentrated
-in one range, it may receive many times more ids than any rank had.  The ids are then sent in several rounds,
-after each of which the rank keeps the distinct ones, and the ranks ask for the places in a second exchange.
+A rank receives an id of its range from every rank that has this id.  If ids that all ranks have are
+concentrated in one range, the rank of that range may receive many times more ids than any rank had.  The ids
+are then sent in several rounds.  After each round the rank keeps only the distinct ids, and the ranks ask for
+the places in a second exchange.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Map between the caller's ids and the internal ids of the grid, by way of places."""
+"""Map between the caller's ids and the internal ids of the grid, through places (`numbering`)."""
 
 from __future__ import annotations
 

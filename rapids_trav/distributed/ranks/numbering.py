@@ -4,10 +4,10 @@ A vertex has two numbers.
 
 - Its place, 0 to n - 1, ascends with the caller's ids.  Rank r holds the places `firsts[r]` to
   `firsts[r + 1] - 1`, with their ids and, in answers, their rows.
-- Its internal id identifies it in searches.  Vertices are dealt out by descending degree, so that all ranks
-  own similar shares of vertices of high and of low degree.  On P ranks, the vertex of degree rank k is owned
-  by rank k % P, at offset k // P.  Vertices of equal degree are ordered by place (`ids.degree_order` has the
-  order on one machine).
+- Its internal id identifies it in searches.  Vertices are dealt to the ranks by descending degree, so that
+  all ranks own similar shares of the vertices of high and of low degree.  On P ranks, vertex number k in this
+  order is owned by rank k % P, at offset k // P.  Vertices of equal degree are ordered by place
+  (`ids.degree_order` has the order on one machine).
 
 On GPUs these are also the ids of a search in one launch (`engines.multigpu.one_launch.dealing`).
 

@@ -1,7 +1,8 @@
 """Counts of a rank's edges: degrees, self-loops and repeated edges.
 
-All edges from one source to one destination are on the same rank.  A self-loop is on the rank that owns its
-vertex, since that rank is in the row of its destination and the column of its source.
+All edges from one source to one destination are on the same rank, so repeated edges are counted locally.  A
+self-loop is on the rank that owns its vertex, since that rank is in the row of its destination and the column
+of its source.
 """
 
 from __future__ import annotations

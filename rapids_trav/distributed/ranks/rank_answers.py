@@ -14,7 +14,7 @@ from rapids_trav.ids.maps import Column
 class RankAnswers:
     """Collector of one frame for each batch of an answer; all ranks have the same number of batches.
 
-    The rows of the whole answer are those of the first batch, rank by rank, then those of the second, and so
+    The rows of the whole answer are the rows of the first batch, rank by rank, then of the second, and so
     on.
 
     Parameters

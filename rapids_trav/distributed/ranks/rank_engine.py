@@ -1,7 +1,8 @@
 """Engine of a rank: searches over all ranks, behind the interface that the algorithms call.
 
-Ranks whose GPUs reach each other's memory search in one launch on each GPU (`engines.multigpu.one_launch`),
-unless the caller asks for the variant "2d" or for settings of it; all others search on the grid.
+Ranks whose GPUs can access each other's memory search in one launch on each GPU
+(`engines.multigpu.one_launch`), unless the caller asks for the variant "2d" or for one of its settings; all
+others search on the grid.
 """
 
 from __future__ import annotations

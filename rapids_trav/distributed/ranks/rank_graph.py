@@ -3,7 +3,7 @@
 The build has three steps:
 
 1. map ids to places (`dictionary`), and count the degree of each place on the rank that holds it;
-2. deal the vertices out by degree (`numbering`), and convert both ends of the edges to internal ids;
+2. deal the vertices to the ranks by degree (`numbering`), and convert both ends of the edges to internal ids;
 3. send the edges to their ranks in the grid (`engines.multigpu.partition`).
 
 Steps that look up numbers at other ranks do so for a limited number of edges at a time, `round_edges` over

@@ -1,4 +1,4 @@
-"""Storage of a rank's edges: in the grid, those of the most recent filter, and as rows for one launch."""
+"""Storage of a rank's edges: in the grid, filtered by the most recent filter, and as rows for one launch."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Reading of id columns on all ranks: if one rank refuses a column, all raise the error of a local build.
 
 Each rank tells the others about the columns that it read: name, kind, type and number of rows, never values.
-All ranks then have the same list, in which columns of the same name are together, as if the partitions had
-been joined: those of rank 0 first.
+All ranks then have the same list, in which columns of the same name are adjacent, in the order of their
+ranks, as if the partitions had been concatenated.
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@ splitters, and send their ids to the ranks of the ids' ranges.  Each rank renumb
 and replies with their codes: the place of an id is the first place of its range plus its code.  If the ids
 turn out to be consecutive integers, no rank holds any, and no reply is needed.
 
-Peak memory of a rank, beyond its columns: its distinct ids, twice; the ids of its range, and those that it
-receives at once (`meeting`); and 8 bytes for each row.  Of the ids of other ranks, a rank sees only those of
-its range and the sample.
+In addition to its columns, a rank holds at its peak: its distinct ids, twice; the ids of its range; the ids
+that it receives at once (`meeting`); and 8 bytes for each row.  Of the ids of other ranks, a rank sees only
+those in its range and those in the sample.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Folder format of a graph on many ranks: each rank writes its part, and any number of ranks can open it.
 
 - `parts.json`: format version, number of parts, vertices and edges, names of the columns.
-- `part_<i>`: the ids that rank i held, in the form of `saved.ids`, and its edges, `src.npy` and `dst.npy`, as
-  the places of their ends, for an undirected edge the smaller first; also `graph.json` with the size and
-  CRC-32 of each file.
+- `part_<i>`: the ids that rank i held, in the form of `saved.ids`; its edges, `src.npy` and `dst.npy`, as the
+  places of their ends, with the smaller place of an undirected edge first; and `graph.json`, with the size
+  and CRC-32 of each file.
 
-All ranks have to see the folder.  As in `saved.write`, the folder is either complete or not there.  Places do
-not depend on the ranks, so a graph may be opened by more or fewer ranks than saved it.  Opening needs no
-lookup of the ids of the edges.
+All ranks must have access to the folder.  As in `saved.write`, the folder is either complete or not there.
+Places do not depend on the number of ranks, so a graph may be opened by more or fewer ranks than saved it.
+Opening needs no lookup of the ids of the edges.
 """
 
 from __future__ import annotations

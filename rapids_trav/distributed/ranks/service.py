@@ -1,7 +1,7 @@
 """Functions that a session calls on every rank at the same time: build, ask, save and open a graph.
 
-An error that all ranks raise alike, such as for an unknown vertex, leaves the graph as it was.  Any other
-error ends the communicator, so that no rank waits for one that has failed, and the graph is lost.
+If all ranks raise the same error, for example for an unknown vertex, the graph stays usable.  Any other error
+closes the communicator, so that no rank waits for one that has failed, and the graph is lost.
 """
 
 from __future__ import annotations

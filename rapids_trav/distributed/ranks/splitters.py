@@ -1,10 +1,10 @@
 """Splitters between the ranks' ranges of ids, chosen so that all ranks hold about the same number.
 
-The sample is of distinct ids, regardless of how often and on how many ranks each occurs.  Every rank
-contributes those of its ids with the smallest hashes, and of all contributed ids those with the smallest
-hashes are kept, which are the same on every rank (K. Beyer et al., "On Synopses for Distinct-Value Estimation
-Under Multiset Operations", SIGMOD 2007).  With m sampled ids for each range, the sizes of the ranges deviate
-by about 1 / sqrt(m) of the mean.
+Splitters are computed from a sample of the distinct ids, regardless of how often and on how many ranks each
+occurs.  Every rank contributes its ids that have the smallest hashes.  Of all contributed ids, those with the
+smallest hashes are the sample, which is the same on every rank (K. Beyer et al., "On Synopses for
+Distinct-Value Estimation Under Multiset Operations", SIGMOD 2007).  With m sampled ids for each range, the
+sizes of the ranges deviate by about 1 / sqrt(m) of the mean.
 """
 
 from __future__ import annotations

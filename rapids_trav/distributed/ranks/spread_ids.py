@@ -6,8 +6,8 @@
 
 Categoricals are a map of their codes under `composite_ids.CategoryIds`.
 
-Encoders and `decode` are collective, except those of `SpreadRange`.  `decode(None)` is not collective and
-returns the ids that are held here.
+Encoders and `decode` are collective (all ranks must call them), except in `SpreadRange`.  `decode(None)` is
+not collective and returns the ids that this rank holds.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Scheduler plugin that starts ranks on workers, passes requests to them in turn, and ends them.
+"""Scheduler plugin that starts ranks on workers, passes requests to them one at a time, and ends them.
 
 A client sends a request as one message to the scheduler, which forwards it to all ranks at once, waits for
 all of them and returns their answers.  This runs on the scheduler and not on a worker because a cluster has
 exactly one scheduler: it orders the requests of all clients, it outlives workers and clients, and it is the
-first to know that one of them is gone.  The scheduler itself holds the turn at the workers while a request is
-in progress, so a client that dies during its request leaves nothing behind.  Only requests and answers go
-this way; the data that ranks exchange with each other never does.
+first to know that one of them is gone.  While a request is in progress, the scheduler itself holds the turn
+at the workers (`tickets`), so a client that dies during its request leaves nothing behind.  Only requests and
+answers pass through the scheduler, never the data that ranks exchange with each other.
 """
 
 from __future__ import annotations

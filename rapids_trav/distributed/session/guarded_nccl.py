@@ -1,8 +1,8 @@
-"""NCCL with a TCP connection beside it, over which ranks learn at once that one of them is lost.
+"""NCCL with an additional TCP connection, over which ranks learn at once that one of them is lost.
 
 A rank that waits in NCCL keeps checking the TCP connection.  If a peer's connection closes, or the peer
-reports an error or ends early, the rank stops waiting and raises an error with the reason and the rank at
-fault, which NCCL does not know.
+reports an error or ends early, the rank stops waiting and raises an error that names the reason and the rank
+at fault; NCCL knows neither.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Assignment of partitions to ranks."""
+"""Assignment of the partitions of a Dask frame to ranks."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Frames that workers have stored become Dask data on the scheduler, as those of `Scheduler.scatter` do.
+"""Registration of frames that workers have stored as Dask data on the scheduler, like `Scheduler.scatter`.
 
-Dask forgets scattered data whose worker is lost, and cancels what needs it without a word about the reason.
-So each frame also has a task, which Dask runs only then, elsewhere: it raises an error that names the worker.
+If a worker is lost, Dask forgets its scattered data, and cancels tasks that need the data without giving a
+reason.  So each frame also has a task, which Dask runs only in this case, on another worker: it raises an
+error that names the lost worker.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The Dask task that brings a frame to a rank.
 
-It asks for the rank's worker and normally runs there, but may run elsewhere: a task that is bound to a worker
-never runs once that worker is lost, and a wait for it never ends.  If it runs elsewhere it reaches the rank
-through the rank's worker, and raises an error if that worker is lost.
+The task prefers the rank's worker and normally runs there, but it may run elsewhere: a task that is bound to
+a worker never runs once that worker is lost, and waiting for it never ends.  If the task runs elsewhere, it
+reaches the rank through the rank's worker, and raises an error if that worker is lost.
 """
 
 from __future__ import annotations

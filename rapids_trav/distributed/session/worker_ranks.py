@@ -1,4 +1,4 @@
-"""Ranks on a worker, by gang; an operation of the worker and its tasks reach them."""
+"""Registry of the ranks on a worker, by gang, for messages to the worker and for the tasks of the worker."""
 
 from __future__ import annotations
 

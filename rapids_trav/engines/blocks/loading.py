@@ -1,4 +1,4 @@
-"""Interface of loaders, which bring blocks of edges into the engine's memory (SYSTEMS L9)."""
+"""Interface of loaders, which bring blocks of edges into the engine's memory (docs/systems.md, L9)."""
 
 from __future__ import annotations
 

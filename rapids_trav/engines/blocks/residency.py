@@ -1,9 +1,10 @@
 """Places of blocks in memory, and the choice of the block that is replaced.
 
-Half of the places are hot: a block there is replaced only by one that was used more often (SYSTEMS L7), so
-a block that is quiet for a while stays.  The other blocks rotate: the earliest one that is quiet is replaced.
-The frequency of a block is the mean number of times that one of its rows became active; its weight halves
-every `HALF_LIFE` loads of any block (L10).  The clock counts loads, so that equal runs make equal choices.
+Half of the places are hot: a block there is replaced only by one that was used more often (docs/systems.md,
+L7), so a block that is quiet for a while stays.  The other blocks rotate: the earliest one that is quiet is
+replaced.  The frequency of a block is the mean number of times that one of its rows became active; its weight
+halves every `HALF_LIFE` loads of any block (L10).  The clock counts loads, so that equal runs make equal
+choices.
 """
 
 from __future__ import annotations

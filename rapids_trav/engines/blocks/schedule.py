@@ -1,7 +1,7 @@
 """The order in which blocks are loaded and read in place, for the executor of a CPU or a GPU.
 
 Y. Zhang, D. Peng, X. Liao, H. Jin, H. Liu, L. Gu, B. He, "LargeGraph: an efficient dependency-aware
-GPU-accelerated large-scale graph processing", ACM TACO 18(4), 2021 (SYSTEMS L5 to L7, L9, L10).
+GPU-accelerated large-scale graph processing", ACM TACO 18(4), 2021 (docs/systems.md, L5 to L7, L9, L10).
 
 1. Of the absent blocks that have waiting items, those where a load is cheaper than reading the waiting rows
    in place are loaded: first the one whose waiting value comes first in order.

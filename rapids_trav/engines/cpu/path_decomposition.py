@@ -1,8 +1,8 @@
 """Decomposition of edges into paths, on all threads.
 
-Y. Zhang et al., "LargeGraph", ACM TACO 18(4), 2021 (SYSTEMS L1): each thread takes a range of vertices with
-about as many edges as the other ranges, and walks from each vertex, depth first, along edges that are in no
-path yet.
+Y. Zhang et al., "LargeGraph", ACM TACO 18(4), 2021 (docs/systems.md, L1): each thread takes a range of
+vertices with about as many edges as the other ranges, and walks from each vertex, depth first, along edges
+that are in no path yet.
 
 1. Count, up to two, the edges that lead to each vertex of the whole graph.
 2. From a vertex take its next edge, then the next edge of the vertex it leads to, and so on.  A path ends at

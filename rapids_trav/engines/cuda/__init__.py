@@ -58,16 +58,16 @@ class CudaEngine:
         Vertices that each block of the variant "private" keeps in shared memory; at most 4096.
     hub_degree : int, optional
         In a bottom-up step, each block of "auto" keeps in shared memory the frontier's bits of the vertices
-        with at least this many edges (SYSTEMS V6), 32,768 vertices at most; 0 keeps all that fit.  The
-        vertices must be sorted by degree.  None, the default, keeps none: the hubs' part of the frontier
-        stays in the first-level cache without this.
+        with at least this many edges (docs/systems.md, V6), 32,768 vertices at most; 0 keeps all that fit.
+        The vertices must be sorted by degree.  None, the default, keeps none: the hubs' part of the frontier
+        stays in the first-level cache anyway.
     least_pull : int
-        Edges of a frontier up to which "auto" does not turn bottom-up, however few edges are left.  A level
-        with so few edges is latency-bound: its time is that of loads which wait for each other, and a
-        top-down step has fewer of them.
+        While a frontier has at most this many edges, "auto" does not turn bottom-up, however few edges are
+        left.  A level with so few edges is latency-bound: its time is that of dependent loads, of which a
+        top-down step has fewer.
     bitmaps : bool
-        Whether a bottom-up step of "direction" looks its frontier up in a bitmap (SYSTEMS V7), as it does
-        unless the bitmap's effect is to be measured, or among the distances.
+        Whether a bottom-up step of "direction" looks up the frontier in a bitmap (docs/systems.md, V7).
+        False: among the distances instead, which serves to measure the effect of the bitmap.
     """
 
     name = "cuda"

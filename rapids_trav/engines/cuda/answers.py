@@ -1,4 +1,4 @@
-"""Answers of searches that the CUDA engine makes itself; the work is in `results`.
+"""Answers of searches that the CUDA engine makes itself, with the functions of `results`.
 
 CuPy is imported when an answer is made, not with this module.
 """

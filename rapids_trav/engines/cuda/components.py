@@ -3,9 +3,9 @@
 M. Sutton, T. Ben-Nun, A. Barak, "Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling"
 (Afforest), IPDPS 2018.
 
-Rows in host memory are read where they are.  The first neighbours, and the rows outside the largest
-component, are usually few of the edges, so less crosses the link than when all edges are copied once.
-Columns in files are copied once, part by part.
+Rows in host memory are read in place.  The first neighbours and the rows outside the largest component are
+usually a small part of the edges, so less data crosses the link than if all edges were copied once.  Columns
+in files are copied once, part by part.
 """
 
 from __future__ import annotations

@@ -3,6 +3,6 @@
 `grid` places vertices and edges, `partition` brings the edges there, `search2d` searches and `validate`
 checks the tree.  Ranks communicate through a `communicator`: `loopback` (threads of one process), `tcp`
 (workers of Dask) or `nccl` (GPUs).  `local_work` is the protocol for the work that a rank does by itself:
-`local_cpu` (Numba) or `local_cuda` (CuPy).  `one_launch` is the search over GPUs that reach each other's
+`local_cpu` (Numba) or `local_cuda` (CuPy).  `one_launch` is the search over GPUs that can access each other's
 memory.
 """

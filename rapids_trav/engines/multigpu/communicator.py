@@ -1,7 +1,8 @@
 """Protocol for communication between ranks, against which a search over many ranks is written.
 
-All ranks make the same calls in the same order, and all ranks of a group pass the same group.  A call raises
-a `RankError` after the communicator's deadline, or when any rank has called `abort`, so that no call hangs.
+All ranks make the same calls in the same order, and all ranks of a group (such as a row of the grid) pass the
+same group.  A call raises a `RankError` after the communicator's deadline, or when any rank has called
+`abort`, so that no call hangs.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class Met(NamedTuple):
 
 @dataclass(frozen=True)
 class Note:
-    """What a rank tells partners where all ranks meet.
+    """Values that a rank sends to partners together with a sum over all ranks.
 
     Attributes
     ----------

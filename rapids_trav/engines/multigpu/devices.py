@@ -1,8 +1,9 @@
 """An engine on several GPUs of one process, which search a graph together.
 
-The first search of a direction deals the edges to the GPUs; `one_launch` describes how they search.  Whatever
-needs the values of all vertices, such as answers, is on the current device.  So is everything that ranks
-cannot do, such as other variants, filters and vertex programs: it reads a second copy of the edges.
+The first search in a direction deals the edges to the GPUs; `one_launch` describes how they search.  Work
+that needs the values of all vertices, such as making answers, runs on the current device.  So does work that
+ranks do not support, such as other variants, filters and vertex programs; it reads a second copy of the
+edges.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class DevicesEngine(CudaEngine):
     Raises
     ------
     TravError
-        If there is no such GPU, or two of them do not reach each other's memory.
+        If there is no such GPU, or two of them cannot access each other's memory.
     """
 
     bfs_stream: SearchStream | None = None  # type: ignore[assignment]  # each search has all GPUs

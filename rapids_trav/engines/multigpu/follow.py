@@ -3,10 +3,10 @@
 S. Beamer, K. Asanovic, D. Patterson, "Direction-Optimizing Breadth-First Search", SC 2012; for grids of ranks
 S. Beamer, A. Buluc, K. Asanovic, D. Patterson, "Distributed Memory Breadth-First Search Revisited", 2013.
 
-Top-down follows the edges of the frontier.  Bottom-up searches, from each vertex that is not claimed, for one
-edge from the frontier.  Both claim the same vertices and lead to the same messages, so each rank chooses by
-itself, at each level, by its own edges.  (In the paper the ranks choose together, and pass what they find
-along their row to save each other edges.)
+A top-down step follows the edges of the frontier.  A bottom-up step looks, from each vertex that is not
+claimed, for one edge from the frontier.  Both claim the same vertices and lead to the same messages, so each
+rank chooses a direction for each level by itself, from its own edges.  (In the paper the ranks choose
+together, and pass the vertices that they find along their row, so that other ranks need not look for them.)
 """
 
 from __future__ import annotations

@@ -4,8 +4,9 @@ M. Bisson, M. Bernaschi, E. Mastrostefano, "Parallel Distributed Breadth First S
 Architecture", IEEE Transactions on Parallel and Distributed Systems 27(7), 2016.
 
 The vertices are cut into R * C blocks of `block` consecutive ids.  Block b belongs to the rank at row b % R
-and column b // R of the grid, which is rank b: ranks are numbered down the columns.  So the owner of a vertex
-is the number of its block, and the slices of the ranks, one after another, are the vertices in order.
+and column b // R of the grid, which is rank b: ranks are numbered down the columns.  So the number of a
+vertex's block is the rank that owns it, and the slices of the ranks, one after another, are the vertices in
+order.
 
 Edge (u, v) is on the rank in the row of the owner of v and the column of the owner of u.  So all edges of a
 source are in one column of the grid and all edges of a destination in one row, and a search communicates only

@@ -1,8 +1,9 @@
 """Ranks as threads of one process, for tests and for machines with one device.
 
-The ranks of a group meet: each leaves what it sends, and the last to arrive releases all.  There are two sets
-of slots, used in turn: what the ranks left stays until the second meeting after it, by which time all have
-taken it.  Arrays are copied, as they are between processes.
+The ranks of a group meet at a barrier: each leaves the arrays that it sends in slots, and the last to arrive
+releases all.  There are two sets of slots, used alternately: arrays stay in their slots until the second
+meeting after theirs, and by then all ranks have taken them.  Arrays are copied, as they are between
+processes.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """Communication between ranks that each have a GPU, through CuPy's interface to NCCL.
 
-Arrays are sent by `ncclSend` and `ncclRecv` in groups over one communicator of all ranks, which serves rows
-and columns of the grid alike: first a header of 8 bytes to each partner, with type and length, unless the
-receivers know them, then the arrays themselves.  Sums are `ncclAllReduce`; few ranks tell each other their
-numbers instead, and add them up on the host.
+Arrays are sent by `ncclSend` and `ncclRecv` in groups over one communicator of all ranks, which serves both
+rows and columns of the grid.  Unless the receivers know the type and length of an array, each partner first
+gets them in a header of 8 bytes.  Sums use `ncclAllReduce`; if there are few ranks, they send each other
+their numbers instead, and add them up on the host.
 
 The calls only enqueue work.  A rank waits by polling an event, so that it can notice that it has to stop.  A
-separate thread enforces the deadline and calls `ncclCommAbort`, even if an enqueuing call does not return
-because a partner is gone, which may happen in the first call to each partner.  Aborting ends only this rank:
-it learns through `watch` of the failure of others, and a rank that learns nothing ends at the deadline.
+separate thread enforces the deadline by calling `ncclCommAbort`; it works even if an enqueuing call does not
+return because a partner is gone, which may happen in the first call to each partner.  Aborting ends only this
+rank.  A rank learns of the failure of others through `watch`; if it does not, it ends at the deadline.
 
 CuPy offers only blocking communicators (its checks do not know ncclInProgress), and NCCL_COMM_BLOCKING=0 in
 the environment would break them.

@@ -1,13 +1,14 @@
-"""Distribution of edges to the ranks that hold them, and their compression there (K2 to K4).
+"""Distribution of edges to the ranks that hold them, and their grouping there (docs/systems.md, K2 to K4).
 
 Each rank starts with any part of the edges.  In rounds, until no rank has any left:
 
-1. read edges until `round_edges` wait, find the rank of each and its local ids there, and sort them by rank;
+1. read edges until `round_edges` are waiting, find the rank of each and its local ids there, and sort them by
+   rank;
 2. send each rank at most its share of `round_edges`; the rest waits for the next round.
 
-So a rank holds no more than a few times `round_edges` beside its own edges, however the edges are
+So a rank holds no more than a few times `round_edges` in addition to its own edges, however the edges are
 distributed: if one rank gets most of them, there are more rounds.  At the end each rank groups its edges by
-source.  An undirected edge is stored as two, a self-loop once; repeated edges are kept.
+source.  An undirected edge is stored as two edges, a self-loop once; repeated edges are kept.
 """
 
 from __future__ import annotations

@@ -1,13 +1,15 @@
-"""Predecessors, found after the last level, since the fold does not carry them (K12).
+"""Predecessors, found after the last level, since the fold does not carry them (docs/systems.md, K12).
 
-Any valid one (`resolve`): a rank that claims a vertex keeps the vertex that it came from, and the owner keeps
-the number of the finder, the rank that told it first.  A vertex is claimed once, so that finder claimed it in
-the level in which the owner was told, and the vertex that it kept is one level nearer.  One request and one
-reply within each fold group bring that vertex to the owner: the request is a list or a bitmap, whichever is
-shorter, and the reply is in ascending order of the vertices requested.
+`resolve` finds any valid predecessor.  A rank that claims a vertex keeps the predecessor from which it
+reached the vertex, and the owner keeps the number of the finder, the rank that reported the vertex first.  A
+rank claims a vertex once, so the finder claimed it in the level in which it reported it, and the predecessor
+that it kept is one level nearer.  One request and one reply within each fold group bring the predecessor to
+the owner: the request is a list or a bitmap, whichever is shorter, and the reply is in ascending order of the
+vertices requested.
 
-The smallest (`smallest`): each rank gathers the levels of both ends of its edges and takes for each vertex
-the smallest neighbour that is one level nearer; the owner takes the smallest of those that the ranks send it.
+`smallest` finds the smallest predecessor.  Each rank gathers the levels of both ends of its edges and takes,
+for each vertex, the smallest neighbour that is one level nearer; the owner takes the smallest of the
+neighbours that the ranks send it.
 """
 
 from __future__ import annotations

@@ -11,18 +11,19 @@ messages per level, instead of the R * C - 1 of a partition in one dimension.
 
 Each level, on every rank:
 
-1. stop if the frontiers of all ranks are empty: a sum over all (K13), beside which the ranks of a column tell
-   each other the sizes of their frontiers, from which follow the forms of the next messages, and the
-   frontiers themselves if they are short;
-2. expand: gather the frontier from the ranks of this column (K8), if it is longer;
-3. follow the frontier's edges and claim the vertices that they lead to in a bitmap of this rank alone (K5,
-   K6; `follow`); a vertex that is claimed once is not sent again in this search;
-4. fold: send each rank of this row those of its vertices that were claimed (K9), as a list or as a bitmap,
+1. stop if the frontiers of all ranks are empty, by a sum over all ranks (K13).  Together with the sum, the
+   ranks of a column tell each other the sizes of their frontiers, which determine the forms of the next
+   messages, and the frontiers themselves if they are short;
+2. expand: gather the frontier from the ranks of this column (K8), unless step 1 has sent it;
+3. follow the frontier's edges and claim the vertices that they lead to, in a bitmap of this rank alone (K5,
+   K6; `follow`); a vertex that was claimed is not sent again in this search;
+4. fold: send each rank of this row the claimed vertices that it owns (K9), as a list or as a bitmap,
    whichever is shorter (K10);
 5. visit the received vertices that are not visited yet: they are this rank's part of the next frontier.
 
-The fold does not carry predecessors.  A rank that claims a vertex remembers from which vertex, the owner
-remembers which rank told it first, and after the last level the owner asks that rank (`predecessors`, K12).
+The fold does not carry predecessors.  A rank that claims a vertex remembers the predecessor, the owner
+remembers which rank reported the vertex first, and after the last level the owner asks that rank
+(`predecessors`, K12). docs/systems.md explains the ids K5 to K13.
 
 A backward search swaps rows and columns of the grid, on the same edges: it expands along the row and folds
 along the column.  A search in both directions does one after the other in each level.

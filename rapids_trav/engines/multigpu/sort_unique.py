@@ -1,8 +1,13 @@
-"""Claiming by sorting, without atomics: the baseline for claiming by bitmap (K7).
+"""Claiming by sorting, without atomics: the baseline for claiming by bitmap (docs/systems.md, K7).
 
-D. Merrill, M. Garland, A. Grimshaw, "Scalable GPU Graph Traversal", PPoPP 2012, has the filter by primitives;
-Bisson et al. measured their atomics against it.  Every edge of the frontier gives a candidate: 1. sort the
-candidates; 2. keep one of each; 3. drop those that are claimed already; 4. claim the rest.
+D. Merrill, M. Garland, A. Grimshaw, "Scalable GPU Graph Traversal", PPoPP 2012, describes filtering by sort
+and scan primitives; Bisson et al.  measured their atomics against it.  Every edge of the frontier gives a
+candidate:
+
+1. sort the candidates;
+2. remove duplicates;
+3. remove candidates that are claimed already;
+4. claim the rest.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Communication between GPU ranks through the host, over a communicator that sends arrays of NumPy.
 
-NCCL refuses ranks that share a GPU.  They are slower this way, and answer the same.
+NCCL refuses ranks that share a GPU.  They use this communicator, which is slower but gives the same answers.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Communication between ranks in separate processes, over the worker connections of `distributed`.
 
-Arrays are sent as raw bytes, large ones as a frame of their own.  The worker's event loop reads and writes; a
-rank calls from a thread of its own and waits there.
+Arrays are sent as raw bytes, each large array as a separate frame.  The worker's event loop reads and writes;
+a rank calls from its own thread and waits there.
 
 Messages between two ranks arrive in the order in which they were sent, and all ranks make the same calls, so
-the oldest message of a rank is the one that the current call needs.  A label on each message reveals a rank
-that makes another call; all ranks then fail at once instead of at the deadline.
+the oldest message of a rank is the one that the current call needs.  A label on each message shows if a rank
+makes a different call; all ranks then fail at once instead of at the deadline.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Connections of one rank with all others, served by the event loop of its worker.
 
-Each pair of ranks shares one connection.  The higher rank opens it, through the port that the worker listens
-on anyway, with the worker's security settings.
+Each pair of ranks shares one connection.  The higher rank opens it, through the port on which the worker
+already listens, with the worker's security settings.
 """
 
 from __future__ import annotations

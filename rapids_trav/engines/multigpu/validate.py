@@ -6,19 +6,19 @@
 4. The tree spans the root's component.
 5. Each vertex and its parent are joined by an input edge.
 
-The validation trusts only the parents that the search found, and of the search's structures it uses only the
-placement of the vertices: each rank brings any part of the input edges, and asks the owners of their ends.
+Of the search's results the validation uses only the parents, and of its structures only the placement of the
+vertices: each rank brings any part of the input edges, and asks the owners of their ends.
 
 The validation has two steps:
 
 1. Levels are derived by pointer doubling (J. Wyllie, "The Complexity of Parallel Computations", 1979): each
-   vertex knows an ancestor and the distance to it, and in each round asks that ancestor for the same.  A tree
-   of depth d takes log2(d) + 1 rounds; a vertex n steps or more from an ancestor is on a cycle or leads to
-   one.
+   vertex knows an ancestor and the distance to it, and in each round asks that ancestor for its own ancestor
+   and distance.  A tree of depth d takes log2(d) + 1 rounds; a vertex that is n steps or more from an
+   ancestor is on a cycle or leads to one.
 2. In rounds of bounded size each rank asks for parents and levels of both ends of its edges (rules 3 and 4),
    and notifies the owner of a vertex whose parent is the other end (rule 5).
 
-Faults are assigned to rules as `rapids_trav.graph500.validation` does on one machine.
+Faults are assigned to rules in the same way as by `rapids_trav.graph500.validation` on one machine.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ class SearchState:
     def unvisited(self, linked: Array) -> Array:
         """Return a bitmap, int64, of unvisited vertices that have a row to read (`Adjacency.linked`).
 
-        The others can never be reached (SYSTEMS V5).
+        The others can never be reached (docs/systems.md, V5).
         """
         unvisited = np.invert(self.visited).view(np.int64)
         if len(linked):

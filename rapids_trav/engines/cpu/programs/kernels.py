@@ -1,9 +1,9 @@
 """The loops of a vertex program, with its functions compiled into them.
 
-The edges that a step gathers over are cut into parts of equal length (SYSTEMS G12), so that no hub keeps one
-thread at work while the others wait.  A vertex whose edges cross a cut is replicated: each part reduces its
-own share.  One thread then merges the shares backwards, from the last part to the first, and applies the
-merged vertices.  With n parts at most n - 1 vertices are replicated.
+The edges that a step gathers over are cut into parts of equal length (docs/systems.md, G12), so that no hub
+keeps one thread at work while the others wait.  A vertex whose edges cross a cut is replicated: each part
+reduces its own share.  One thread then merges the shares backwards, from the last part to the first, and
+applies the merged vertices.  With n parts at most n - 1 vertices are replicated.
 """
 
 from __future__ import annotations

@@ -3,9 +3,12 @@
 M. Then et al., "The More the Merrier: Efficient Multi-Source Graph Traversal", PVLDB 8(4), 2014;
 H. Liu, H. Huang, Y. Hu, "iBFS: Concurrent Breadth-First Search on GPUs", SIGMOD 2016.
 
-Searches that are at the same vertex on the same level share the reading of its row.  Sources are taken in
-batches of a few words.  Each level of a batch: 1. push or pull the frontier's bits; 2. settle them: write
-distances and count; 3. the host reads the counts once and chooses the next direction.
+Searches that reach the same vertex on the same level share the read of its row.  Sources are taken in batches
+of a few words of 64.  Each level of a batch has three steps:
+
+1. push or pull the frontier's bits;
+2. settle them: write distances and count;
+3. the host reads the counts once and chooses the next direction.
 """
 
 from __future__ import annotations

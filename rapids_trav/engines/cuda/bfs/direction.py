@@ -2,9 +2,13 @@
 
 S. Beamer, K. Asanovic, D. Patterson, "Direction-Optimizing Breadth-First Search", SC 2012.
 
-Each level: 1. the policy chooses push or pull from the counts of the level before; 2. the frontier is
-converted to the form that this direction reads, a queue or a bitmap; 3. the step runs, and produces the next
-frontier in the same form.  The fused search chooses on the device; this one is easier to follow and to trace.
+Each level has three steps:
+
+1. the policy chooses push or pull from the counts of the level before;
+2. the frontier is converted to the form that this direction reads, a queue or a bitmap;
+3. the step runs, and produces the next frontier in the same form.
+
+The fused search chooses on the device; this one is easier to follow and to trace.
 """
 
 from __future__ import annotations
@@ -24,7 +28,7 @@ _WORD = 32
 def search(view: View, sources: Array, options: BfsOptions, bitmaps: bool = True) -> Search:
     """Search from `sources` jointly, in the directions that `options.policy` chooses.
 
-    Without `bitmaps`, a bottom-up step looks up neighbours' distances in place of their bits.
+    Without `bitmaps`, a bottom-up step looks up neighbours' distances instead of their bits.
     """
     policy = make_policy(options.policy, view.n_vertices, view.out.n_edges)
     progress = SearchProgress(view, sources, options)

@@ -1,6 +1,6 @@
 """Sums over the distances of many searches, up to 256 of which run together; see `kernels/distance_sums.cu`.
 
-The searches are those of `batch`; instead of storing distances, each level adds up those that it has found.
+The searches run as in `batch`; instead of storing distances, each level adds up the distances it has found.
 """
 
 from __future__ import annotations

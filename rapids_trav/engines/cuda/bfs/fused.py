@@ -4,9 +4,10 @@ S. Beamer, K. Asanovic, D. Patterson, "Direction-Optimizing Breadth-First Search
 D. Merrill, M. Garland, A. Grimshaw, "Scalable GPU Graph Traversal", PPoPP 2012.
 
 A level of a small frontier takes less time than a report to the host would.  So the device itself chooses
-each level's direction and stops; the host launches once and gets arrays back.
+each level's direction and ends the search.
 
-Steps: take the working memory, in one allocation that is kept if it is small; launch.
+1. The host takes the working memory, in one allocation that is kept for later searches if it is small.
+2. It launches the kernel once, which writes the arrays of the answer.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the fused search's kernel is told of a view: its rows, its hubs, and the targets in it."""
+"""Arguments of the fused search's kernel that describe a view: its rows, its hubs, and the targets in it."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 U. Brandes, "A faster algorithm for betweenness centrality", Journal of Mathematical Sociology 25(2), 2001.
 
-Sources are searched from 32 at a time (`path_shares_batch`), or, with little memory, one after another; see
-`kernels/path_shares.cu`.
+Searches run from 32 sources at a time (`path_shares_batch`) or, if memory is short, from one after another;
+see `kernels/path_shares.cu`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """Shares in the shortest paths from 32 sources at once; see `kernels/path_shares_batch.cu`.
 
-For each batch of sources: 1. push the numbers of paths, level by level, until no search finds a vertex;
-2. gather the shares, from the farthest level back to the sources.  The host reads one count for each level on
-the way out, and nothing on the way back.
+For each batch of sources:
+
+1. push the numbers of paths, level by level, until no search finds a vertex; the host reads one count for
+   each level;
+2. gather the shares, from the farthest level back to the sources; the host reads nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Policies for turning from push to pull and back: plain arithmetic, no GPU.
+"""Policies for switching between push and pull: plain arithmetic, no GPU.
 
 S. Beamer, K. Asanovic, D. Patterson, "Direction-Optimizing Breadth-First Search", SC 2012, and the GAP
 Benchmark Suite, arXiv:1508.03619, whose reference code counts a little differently.

@@ -1,14 +1,15 @@
 """Searches from one source after another, queued ahead on a CUDA stream of their own.
 
 A search may take the GPU less time than the host takes to launch it and to make a frame of its answer.  So
-some searches are launched before the first of them is read: the GPU goes from one to the next while the host,
-and whatever the caller launches, deal with answers.  The searches share one working memory, which each of
-them clears at its start (`bfs_fused.cu`), and differ only in their source and in the arrays they write.
+several searches are launched before the first of them is read: the GPU goes from one to the next while the
+host, and kernels that the caller launches, process answers.  The searches share one working memory, which
+each of them clears at its start (`bfs_fused.cu`), and differ only in their source and in the arrays they
+write.
 
-Invariants.  All memory is allocated, and therefore freed and used again, in the order of the caller's stream.
-A search waits for what that stream had been given before (`ready`), since earlier work there may still use
-the memory that the search writes, or write its source.  The caller's stream waits for a search (`written`)
-before its arrays are handed out; when the searches end, the host waits for those that were not read.
+Invariants.  All memory is allocated, and therefore freed and reused, in the order of the caller's stream.
+A search waits for all work launched on that stream before it (`ready`), since such work may still use the
+memory that the search writes, or write its source.  The caller's stream waits for a search (`written`) before
+its arrays are handed out; when the stream of searches ends, the host waits for those that were not read.
 """
 
 from __future__ import annotations

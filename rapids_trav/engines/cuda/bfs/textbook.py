@@ -2,8 +2,13 @@
 
 W. Hwu, D. Kirk, I. El Hajj, "Programming Massively Parallel Processors", 4th edition, chapter 15.
 
-Each level: 1. launch over all vertices, all edges or the frontier; 2. read the counters; 3. stop when
-nothing was found.  The faster searches must agree with these; they run only when asked for by name.
+Each level has three steps:
+
+1. launch over all vertices, all edges or the frontier;
+2. read the counters;
+3. stop if nothing was found.
+
+The faster searches must agree with these, which run only when asked for by name.
 """
 
 from __future__ import annotations

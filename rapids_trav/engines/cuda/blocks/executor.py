@@ -1,20 +1,20 @@
-"""A program of min or max over edges outside the GPU's memory, in blocks of which some stay (LargeGraph).
+"""A program of min or max over edges outside the GPU's memory, in blocks, some of which stay (LargeGraph).
 
 Y. Zhang, D. Peng, X. Liao, H. Jin, H. Liu, L. Gu, B. He, "LargeGraph: an efficient dependency-aware
-GPU-accelerated large-scale graph processing", ACM TACO 18(4), 2021 (SYSTEMS L4 to L10).
+GPU-accelerated large-scale graph processing", ACM TACO 18(4), 2021 (docs/systems.md, L4 to L10).
 
 1. Values and queues of all vertices are on the device, with places for some blocks.
-2. A launch iterates over all blocks on the device until they are quiet (`kernels/gas_blocks.cu`); it reads
-   rows of other blocks in host memory as long as that is cheaper than a copy.
-3. Meanwhile a stream copies blocks, first the one whose waiting value comes first in order
-   (`engines.blocks.schedule`).  When half of those under way have arrived, the launch ends, and the next
-   begins with what waits for them.
-
+2. A launch iterates over all blocks on the device until they have no active vertices
+   (`kernels/gas_blocks.cu`); it reads rows of other blocks in host memory as long as that is cheaper than a
+   copy.
+3. Meanwhile a stream copies blocks, beginning with the block whose waiting value comes first in order
+   (`engines.blocks.schedule`).  When half of the blocks under way have arrived, the launch ends, and the next
+   begins with the items that wait for them.
 4. With `processor="hybrid"`, the CPU meanwhile follows waiting rows of blocks for which the link has no time,
-   and offers their neighbours what arrived (`engines.cpu.programs.blocks.lending`).
+   and offers the resulting values to their neighbours (`engines.cpu.programs.blocks.lending`).
 
-Values only improve, and any order leads to the same result.  An iteration is as many launches as do about the
-work of a sweep.
+Values only improve, and any order leads to the same result.  An iteration consists of the launches that
+together do about the work of one sweep over all edges.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class BlocksExecutor:
     view : GatherView
         The offsets of its out-edges are on the device, the edges on the host.
     parts : sequence of Part
-        What a place holds of a block.
+        The arrays of which a place holds a block's entries.
     cpu : Lending, optional
         The CPU beside the GPU.
     """

@@ -1,8 +1,8 @@
 """Copies of blocks to the GPU, on a stream of their own, while its kernels work on other blocks.
 
-After a block's edges, the stream also copies the number of blocks so far.  A running kernel reads this number
-and ends when half of the blocks under way have arrived, so that the host can give them their places while the
-link brings the others.
+After a block's edges, the stream also copies the number of blocks copied so far.  A running kernel reads this
+number and ends when half of the blocks under way have arrived, so that the host can assign their places while
+the link brings the others.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class CopyingLoader:
     Parameters
     ----------
     parts : sequence of Part
-        What a place holds of a block.
+        The arrays of which a place holds a block's entries.
     n_places : int
 
     Attributes

@@ -1,7 +1,7 @@
-"""The arrays that a place on the GPU holds of a block of edges, as they are or with columns in frames.
+"""The arrays of which a place on the GPU holds a block's entries; columns are plain or in frames.
 
-Framed columns (`csr/packed.py`) take fewer bytes, on the link as in the places, of which more then fit.  The
-kernels read single columns from the frames.  Rows that are read in host memory are read as they are.
+Framed columns (`csr/packed.py`) take fewer bytes on the link and in the places, so that more places fit.  The
+kernels read single columns from the frames.  Rows that are read in host memory are never framed.
 """
 
 from __future__ import annotations

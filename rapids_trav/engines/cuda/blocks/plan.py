@@ -18,8 +18,9 @@ _NARROW_VERTICES = 2**31 - 1 - MOST_BLOCKS  # most vertices whose items have num
 def takes_blocks(view: GatherView, program: Program, options: RunOptions) -> bool:
     """Return whether a run goes over blocks: as asked, or where they move fewer bytes than sweeps.
 
-    By simulation with exact counts (64 blocks, a quarter of the edges on the device), shortest paths read a
-    grid 1 to 3 times where sweeps stream it 1,500 times, and R-MAT graphs 1.9 times in place of 4.8.
+    By simulation with exact counts (64 blocks, a quarter of the edges on the device), shortest paths read the
+    edges of a grid 1 to 3 times, where sweeps stream them 1,500 times, and those of R-MAT graphs 1.9 times
+    instead of 4.8.
     """
     if view.pages is None or options.schedule == "sweep" or options.gather != "rows":
         return False

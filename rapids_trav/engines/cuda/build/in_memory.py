@@ -1,17 +1,19 @@
 """Building of compressed rows from edges in GPU memory: pack, sort, unpack.
 
-1. Pack each edge into a 64-bit key, row in the high half and column in the low, straight into one array for
-   all chunks.  2. Sort the keys in place (a radix sort).  3. Row r starts at the first key that is not below
-   r * 2^32; the columns are the low halves.
+1. Pack each edge into a 64-bit key, with the row in the high half and the column in the low half, directly
+   into one array for all chunks.
+2. Sort the keys in place (a radix sort).
+3. Row r starts at the first key that is not below r * 2^32; the columns are the low halves of the keys.
 
-Peak memory, with M entries (twice the edges if symmetric): 16 M bytes during the sort, for the keys and the
+With M entries (twice the edges if symmetric), peak memory is 16 M bytes during the sort, for the keys and the
 sort's other buffer, and the current chunk.  If M is large, the rows are built in a few ranges, one after
-another, so that the sort takes only a part of that: 10 M bytes with the edges and the columns.  With 2^31
-vertices or more a key does not fit into 64 bits; rows and columns are then sorted through an index, at about
-48 M bytes.
+another, so that the sort needs only a part of that, and the peak is 10 M bytes with the edges and the
+columns.  With 2^31 vertices or more a key does not fit into 64 bits; rows and columns are then sorted through
+an index, which takes about 48 M bytes.
 
-Edges with weights of w bytes are sorted through an index as well, at 40 + w bytes an entry; range by range
-that is a part of it beside the edges, columns and weights.  `memory.model.build` has the formulas.
+Edges with weights of w bytes are sorted through an index as well, which takes 40 + w bytes an entry, or only
+a part of this range by range, in addition to the edges, columns and weights.  `memory.model.build` has the
+formulas.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Places of a block's entries in compressed rows whose lengths are known, and the writing to them.
+"""Places of a block's entries in compressed rows whose lengths are known, and writing the entries there.
 
 `xp` is CuPy or NumPy.  `free` has the next free place of each row, counted over all rows.
 """

@@ -1,18 +1,18 @@
 """Building of compressed rows that are larger than the GPU, on the GPU, with the result in host memory.
 
 1. Count the edges of every row, chunk by chunk; the running sum is where each row begins.
-2. Fill the rows, in ranges that the GPU holds, 4 bytes an entry: for each range read all edges, and put the
-   entries of its rows at the next free places.
+2. Fill the rows in ranges that fit on the GPU, at 4 bytes an entry: for each range, read all edges and put
+   the entries of its rows at the next free places.
 3. Page by page, sort each row of the range, and copy the page to the host.
 
-The result thus crosses the bus once, in long copies, at the price of reading the edges once for each range;
-entries written one by one cross it at a twentieth of its speed.  If more than `MOST_RANGES` would be needed,
-writing entries one by one is still cheaper.  Step 2 then reads the edges once, sorts each block by row so
-that the entries of a row are neighbours, and writes them to their places in host memory, from which step 3
+The result thus crosses the bus once, in long copies, although the edges are read once for each range.
+Entries that are written one by one cross the bus at a twentieth of its speed, but if more than `MOST_RANGES`
+ranges would be needed, that is still cheaper.  Step 2 then reads the edges once, sorts each block by row so
+that the entries of a row are adjacent, and writes them to their places in host memory, from which step 3
 takes its pages.
 
-The host holds nothing but the result: sorted runs of keys, as an external sort has them, would take twice
-its size in addition.  The GPU holds 16 bytes a vertex and, within the budget, a range and a block or a page.
+The host holds nothing but the result; the sorted runs of keys of an external sort would take twice its size
+in addition.  The GPU holds 16 bytes a vertex and, within the budget, a range and a block or a page.
 
 `xp` is CuPy, or NumPy where there is no GPU: the steps are the same.
 """

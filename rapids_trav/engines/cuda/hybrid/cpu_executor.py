@@ -1,6 +1,6 @@
 """The CPU's side of a run that is shared with the GPU: all vertices in host memory, and the CPU's pages.
 
-The arrays are pinned, so that results of either side can be copied to the other on a stream.
+The arrays are pinned, so that the results of each side can be copied to the other on a stream.
 """
 
 from __future__ import annotations

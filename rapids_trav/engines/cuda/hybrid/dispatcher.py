@@ -1,12 +1,12 @@
 """The choice of the side that processes a page, when the CPU and the GPU share an iteration.
 
-L. Ma et al., "Garaph", USENIX ATC 2017, section 5 (SYSTEMS G14, G15).  Let a share f of the edges lead out of
-active vertices.  The CPU takes 2 f p T_pull to notify and gather, or T_pull to gather over all; the GPU takes
-T_gpu.  If the CPU's time is no more than the GPU's, it works alone; otherwise both work, and a side that is
-idle takes a page.
+L. Ma et al., "Garaph", USENIX ATC 2017, section 5 (docs/systems.md, G14 and G15).  Let f be the share of the
+edges that lead out of active vertices.  The CPU takes 2 f p T_pull to notify and gather, or T_pull to gather
+over all edges; the GPU takes T_gpu.  If the CPU's time is at most the GPU's, the CPU works alone; otherwise
+both work, and a side that is idle takes a page.
 
-T_pull and T_gpu are the times that each side has taken per edge so far, times the edges.  Once they are
-known, the CPU takes no page with which it would keep the GPU waiting at the end.
+T_pull and T_gpu are the times that each side has taken per edge so far, times the number of edges.  Once they
+are known, the CPU takes no page that would make the GPU wait for it at the end.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Dispatcher:
 
     @property
     def policy(self) -> dict[str, float]:
-        """What both sides have measured so far, as in `RunState.policy`; a rate, whatever the pages."""
+        """Measurements of both sides so far, as in `RunState.policy`: time and edges, of any pages."""
         return {
             f"{side} {what}": float(of[side])
             for what, of in (("seconds", self._seconds), ("edges", self._done))

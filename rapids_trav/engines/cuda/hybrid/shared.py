@@ -1,9 +1,9 @@
 """Vertex programs on the CPU and the GPU, which share the pages of a graph that is larger than the GPU.
 
-L. Ma et al., "Garaph", USENIX ATC 2017, section 5 (SYSTEMS G12 to G17).
+L. Ma et al., "Garaph", USENIX ATC 2017, section 5 (docs/systems.md, G12 to G17).
 
-1. The dispatcher decides for each iteration whether the CPU works alone, because little is active, or both
-   do.  Then a side that is idle takes the next page, until none is left.
+1. The dispatcher decides for each iteration whether the CPU works alone, because few vertices are active, or
+   both sides do.  In the latter case a side that is idle takes the next page, until none is left.
 2. Both sides have all values and messages.  When one has processed a page, its results are copied to the
    other.  In a synchronous run the messages go to the arrays of new messages, which become current at the end
    of the iteration; in an asynchronous run they overwrite the old ones.

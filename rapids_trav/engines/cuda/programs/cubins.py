@@ -1,8 +1,8 @@
 """Linked programs on disk, so that a second process need not compile them.
 
-A file is named after all its inputs: the program's digest (`program_digest`), the text of the kernels, the
-architecture and the versions of the compilers.  The directory is `RAPIDS_TRAV_CACHE_DIR`, else `rapids_trav`
-in the user's cache directory; if it cannot be written, nothing is cached.
+The name of a file is a hash of all its inputs: the program's digest (`program_digest`), the text of the
+kernels, the architecture and the versions of the compilers.  The directory is `RAPIDS_TRAV_CACHE_DIR` or, if
+that is not set, `rapids_trav` in the user's cache directory; if it cannot be written, nothing is cached.
 """
 
 from __future__ import annotations

@@ -3,12 +3,12 @@
 1. Numba types each function that the program has and compiles it to LTO-IR, as a C function with the name
    that `kernels/gas.cuh` declares.
 2. NVRTC compiles the kernels to LTO-IR as well, with the program's types and reducer in the preamble.
-3. nvJitLink makes machine code of all parts together: the calls are inlined.
+3. nvJitLink links all parts into machine code, with the calls inlined.
 
 None of these steps needs a GPU; only loading does.  Linking takes up to a second for each file of kernels,
-and a second more for the first function of a process, so its results are kept on disk (`cubins.py`); a
-process keeps what it has loaded.  Products and sums are not contracted (`-fma=0`), so that every engine gives
-the same floating-point minima and maxima.
+and a second more for the first function of a process, so its results are kept on disk (`cubins.py`), and a
+process keeps the kernels that it has loaded.  Products and sums are not contracted into fused multiply-adds
+(`-fma=0`), so that every engine gives the same floating-point minima and maxima.
 """
 
 from __future__ import annotations

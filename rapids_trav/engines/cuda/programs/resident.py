@@ -29,7 +29,7 @@ class ResidentExecutor:
     Attributes
     ----------
     shards : ShardGather or None
-        With gather="replicas", gathers in pull mode in place of the row lists.
+        With gather="replicas", gathers in pull mode instead of the row lists.
     """
 
     penalty: int | None = None
@@ -165,7 +165,7 @@ class ResidentExecutor:
 def _known_to_kernels(program: Program, options: RunOptions) -> float:
     """Return the tolerance with which kernels can tell themselves that a run has ended; 0: they cannot.
 
-    All iterations must be of one kind, and nobody may look at the state between them.
+    All iterations must use the same mode, and the state must not be read between them.
     """
     watched = options.trace or options.checkpoint is not None or options.between is not None
     return 0.0 if program.may_notify or watched else program.tolerance or 0.0

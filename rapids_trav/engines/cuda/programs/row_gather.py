@@ -6,8 +6,8 @@ blocks as the rows need, and no copies of messages.
 
 Rows are sorted by length into bins; a bin's rows are each reduced by a number of threads that suits their
 length.  Rows of hubs are cut into pieces, so that a single row never keeps the GPU waiting for one block.
-The lists of all rows are made once; those of the notified rows are made in every iteration that has some,
-without telling the host how many there are.
+The lists of all rows are made once; the lists of notified rows are made in every iteration that has any,
+without reporting their number to the host.
 """
 
 from __future__ import annotations

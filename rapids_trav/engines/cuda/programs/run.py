@@ -4,9 +4,10 @@ L. Ma et al., "Garaph: Efficient GPU-accelerated Graph Processing on a Single Ma
 Replication", USENIX ATC 2017.
 
 1. The program's functions are compiled into the kernels (`link.py`).
-2. In each iteration all vertices gather (pull), or those that an active one leads to gather (notify), or the
-   active ones send out their values (push).  The share of the edges that lead out of active vertices decides.
-3. One small read tells the host how many vertices are active, and how much the values changed.
+2. In each iteration either all vertices gather (pull), or only the out-neighbours of active vertices gather
+   (notify), or active vertices send out their values (push).  The share of the edges that lead out of active
+   vertices decides.
+3. By one small read the host learns how many vertices are active, and how much the values changed.
 
 Minima, maxima and integers are exact, and every step gives the same results as the CPU.  A float sum is
 reduced in a fixed order for each vertex, the same in every run, except with gather="replicas"

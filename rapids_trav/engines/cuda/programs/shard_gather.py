@@ -1,7 +1,7 @@
-"""Gathering by shards: `kernels/gas_shards.cu` keeps them in shared memory, with copies of each vertex.
+"""Gathering by shards, which `kernels/gas_shards.cu` keeps in shared memory, with copies of each vertex.
 
-`shards.py` defines shards and the number of copies.  Here are the launches, over all shards for edges in the
-GPU's memory; `stream/page_shards.py` launches those of a page.
+`shards.py` defines shards and the number of copies.  This module launches the kernel, over all shards for
+edges in the GPU's memory; `stream/page_shards.py` launches it over the shards of a page.
 """
 
 from __future__ import annotations

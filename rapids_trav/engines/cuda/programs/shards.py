@@ -1,6 +1,6 @@
 """Shards: runs of vertices whose in-edges a block gathers in shared memory, and their replication.
 
-L. Ma et al., "Garaph", USENIX ATC 2017, sections 3 and 4 (SYSTEMS G1 to G3, G8 to G10).
+L. Ma et al., "Garaph", USENIX ATC 2017, sections 3 and 4 (docs/systems.md, G1 to G3 and G8 to G10).
 
 1. A shard is a run of consecutive vertices with all edges into them.  An edge identifies its vertex by 16
    bits, counted from the shard's first vertex.
@@ -8,8 +8,8 @@ L. Ma et al., "Garaph", USENIX ATC 2017, sections 3 and 4 (SYSTEMS G1 to G3, G8 
    add to the same vertex use different addresses.  More copies cost time to merge, and memory.
 3. Therefore R grows with the shard's edges per vertex, e / v, up to the 32 lanes of a warp.
 
-Unlike Garaph's, a shard is also bounded by its edges, so that no block works much longer than the others.
-Only a vertex that exceeds the bound by itself, as a shard of its own, is cut into pieces for several blocks.
+Unlike in Garaph, the edges of a shard are also bounded, so that no block works much longer than the others.
+A vertex that exceeds the bound alone is a shard of its own, which is cut into pieces for several blocks.
 
 Nothing here needs a GPU.
 """

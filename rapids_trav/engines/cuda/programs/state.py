@@ -1,8 +1,8 @@
 """The state of a vertex program on the device, and the kernels that advance it; an executor holds one.
 
-The message of a vertex is computed once, when its value changes, so that an edge reads a single number in
-addition to its neighbour.  Only the vertex itself reads its value.  Values are therefore replaced in place,
-and in a synchronous run only the messages have a second array for the new ones.
+The message of a vertex is computed once, when its value changes, so that an edge reads a single number
+besides the id of its neighbour.  Only the vertex itself reads its value.  Values are therefore replaced in
+place, and in a synchronous run only the messages have a second array, for the new ones.
 """
 
 from __future__ import annotations

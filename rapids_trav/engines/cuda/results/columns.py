@@ -1,6 +1,6 @@
 """The columns of a whole answer, and the look-up of vertices, in one launch each, for integer ids.
 
-Array expressions would take half a dozen launches for each, and most searches take less time than that.
+Array expressions would take half a dozen launches for each, which is longer than most searches take.
 """
 
 from __future__ import annotations

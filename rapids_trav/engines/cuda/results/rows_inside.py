@@ -46,7 +46,7 @@ def rows_inside(
 
 
 def _grid(n_sources: int) -> tuple[int, int]:
-    """Return blocks that keep the device busy: those that divide the sources, and those above each other."""
+    """Return a grid that keeps the device busy: blocks that divide the sources, and blocks in each column."""
     most = loader.most_blocks()
     across = max(min(-(-n_sources // _WARPS), most), 1)
     return across, min(max(most // across, _FEWEST_SLICES), _MOST_SLICES)

@@ -1,8 +1,9 @@
-"""Arguments of the kernels that take them in one struct: more than eleven in a row are easily exchanged.
+"""Structs that hold the arguments of kernels which take more than eleven.
 
-CuPy also converts each argument of a launch separately, and three dozen conversions take longer than a level
-of a search.  A struct has the name, the fields and their order of the one in the kernel's file; its fields
-are set by name, each of them.  `fused_arguments.py` has that of the fused search.
+Long lists of arguments are easily mixed up.  CuPy also converts each argument of a launch separately, and
+three dozen conversions take longer than a level of a search.  A struct here has the same name, and the same
+fields in the same order, as the struct in the kernel's file; every field must be set by name.
+`fused_arguments.py` has the struct of the fused search.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Pinned host memory, which the GPU can access.
 
-The runtime's own allocation touches every page on one thread, at less than 2 GB a second.  Large arrays are
-therefore taken from the system in large pages, touched on all cores, and then pinned.
+CUDA's own allocation touches every page on one thread, at less than 2 GB a second.  Large arrays are
+therefore allocated from the operating system in large pages, touched on all cores, and then pinned.
 """
 
 from __future__ import annotations

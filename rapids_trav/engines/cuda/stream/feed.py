@@ -1,7 +1,7 @@
 """Supply of pages in pinned memory, from which the GPU copies them.
 
-Edges that are in pinned memory already are copied from there.  Edges in files go through pinned buffers,
-which threads fill ahead of the copies.
+Edges that already are in pinned memory are copied from there.  Edges in files go through pinned buffers,
+which threads fill in advance.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The choice between pages as they are and pages whose columns are packed; no GPU is needed."""
+"""The choice between pages with plain columns and pages with packed columns; no GPU is needed."""
 
 from __future__ import annotations
 

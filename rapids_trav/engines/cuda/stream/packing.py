@@ -1,7 +1,7 @@
-"""Packing of an adjacency's columns on the GPU, part by part, into pinned host memory; `csr/packed.py`.
+"""Packing of an adjacency's columns on the GPU, part by part, into pinned host memory; see `csr/packed.py`.
 
-The columns cross the link twice, once to be measured and once to be packed, so that the result takes no more
-host memory than it needs.
+The columns cross the link twice: once to find the size of the result, so that exactly this much host memory
+is allocated, and once to be packed.
 """
 
 from __future__ import annotations

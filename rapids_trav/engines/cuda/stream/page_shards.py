@@ -3,11 +3,11 @@
 L. Ma et al., "Garaph", USENIX ATC 2017 (docs/systems.md, G4 and G6).
 
 1. Pages are the longest runs of rows that fit (`csr/pages.py`).  Shards are cut within each page, so that the
-   last one ends where the page does: no further shard fits, and a shard larger than a page is split.
-2. The place of each edge in its shard is computed from the row offsets, which are on the device, in each
-   iteration and into the page's buffer.  Copied along, these 2 bytes would make a page of 4-byte columns half
-   as large again on the link, and kept pages would take them as well; in the device's memory they are written
-   and read sixty times as fast as the link copies.
+   last shard ends where the page does; a shard larger than a page is split.
+2. The place of each edge in its shard takes 2 bytes.  In each iteration it is computed from the row offsets,
+   which are on the device, into the page's buffer.  If places were copied with the page instead, a page of
+   4-byte columns would take half as many bytes again on the link, and pages that stay would take more memory.
+   The device's memory writes and reads them sixty times as fast as the link copies.
 """
 
 from __future__ import annotations

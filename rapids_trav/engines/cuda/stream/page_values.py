@@ -1,4 +1,6 @@
-"""The values that pages of an asynchronous run have computed, on their way to a checkpoint (SYSTEMS G18).
+"""The values that pages of an asynchronous run have computed, on their way to a checkpoint.
+
+docs/systems.md, G18, has the requirement.
 
 The copy of a page's values follows its computation on the stream of its slot.  The host records them once the
 slot is free, and before another page is launched on it.

@@ -1,13 +1,14 @@
 """Pipeline of a program's pages: each page is copied, listed, gathered over and applied.
 
-L. Ma et al., "Garaph", USENIX ATC 2017 (SYSTEMS G4, G5, G16).
+L. Ma et al., "Garaph", USENIX ATC 2017 (docs/systems.md, G4, G5 and G16).
 
 1. Values, messages and row offsets are on the device.  The columns and weights of a page are copied into the
    buffer of a slot, one page after another on one stream, so that the link is never idle or shared.
 2. Each slot has a stream of its own, on which the rows of its page are listed, gathered and applied while
    the next pages are copied.  Only events order them: the host reads one row of counters per iteration.
 3. Packed columns (`csr/packed.py`) are unpacked into the slot, on its stream, before they are gathered over.
-   Pages that stay do so packed, and are unpacked in each iteration: more of them stay.
+   Pages that stay on the device are kept packed, so that more of them fit, and are unpacked in each
+   iteration.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class PagePipeline:
     feed : Feed
     lists : PageLists
     shards : PageShards or None
-        With gather="replicas", gather at all vertices of a page in place of the lists.
+        With gather="replicas", gather at all vertices of a page instead of the lists.
     log : TransferTrace
         The transfers of an iteration.
     slots : list of Slot

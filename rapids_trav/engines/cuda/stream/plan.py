@@ -1,8 +1,8 @@
 """Division of the memory of a streamed run, and the action for each page; no GPU is needed.
 
-L. Ma et al., "Garaph", USENIX ATC 2017 (SYSTEMS G4, G5): arrays with an entry for each vertex are resident.
-Each stream has a buffer for a page.  Pages need be no larger than what keeps the link busy while the next is
-launched; the rest of the budget then holds the first pages for the whole run.
+L. Ma et al., "Garaph", USENIX ATC 2017 (docs/systems.md, G4 and G5).  Arrays with an entry for each vertex
+are resident.  Each stream has a buffer for a page.  A page only has to be large enough that its copy keeps
+the link busy while the next page is launched; the rest of the budget holds the first pages for the whole run.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class PageLayout:
     Attributes
     ----------
     weights, rows, packed : int
-        `rows` is also where the places of edges in their shards are, which are used in place of listed rows.
+        `rows` is also the position of the places of edges in their shards, which replace listed rows.
     n_bytes : int
         Bytes of the page in progress.
     kept_bytes : int

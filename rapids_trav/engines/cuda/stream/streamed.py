@@ -1,11 +1,11 @@
 """A vertex program over edges that are larger than the GPU: vertices are resident, pages are streamed.
 
-L. Ma et al., "Garaph", USENIX ATC 2017 (SYSTEMS G4, G13, G17).
+L. Ma et al., "Garaph", USENIX ATC 2017 (docs/systems.md, G4, G13 and G17).
 
 1. A synchronous run reads the messages of the iteration before and writes new ones, which replace them when
    all pages are done; an asynchronous run writes in place, page by page.
-2. In notify mode the host reads how many rows of each page are notified.  Pages without any are skipped;
-   where they are few, their edges are read in place.
+2. In notify mode the host reads how many rows of each page are notified.  Pages without notified rows are
+   skipped; in pages with few of them, the edges of these rows are read in place.
 
 `pipeline.py` describes how pages are copied and computed.
 """

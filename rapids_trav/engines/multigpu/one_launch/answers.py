@@ -1,4 +1,4 @@
-"""Answers of all ranks brought together on one device, in the order of internal ids."""
+"""Collection of the answers of all ranks on one device, in the order of internal ids."""
 
 from __future__ import annotations
 

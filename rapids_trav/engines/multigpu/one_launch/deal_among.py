@@ -1,7 +1,8 @@
 """Edges of ranks in a grid, dealt to the owners of their destinations by messages between the ranks.
 
-The grid numbers vertices as `dealing` does, so ids are the same before and after.  A rank sends its edges in
-rounds, as it does when the grid is built: the owners of destinations are the ranks of a grid of one column.
+The grid numbers vertices in the same way as `dealing`, so the ids do not change.  A rank sends its edges in
+rounds, as it does when the grid is built; here the grid has a single column, so that each edge goes to the
+owner of its destination.
 """
 
 from __future__ import annotations

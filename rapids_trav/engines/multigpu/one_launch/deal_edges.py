@@ -1,7 +1,8 @@
 """Edges in internal ids, dealt to ranks: each rank gets those that lead to its vertices, on its own device.
 
 Vertices are numbered by descending degree, so an internal id is a place in that order (`dealing`).  Ranks are
-built one after another: beside the given edges, only those of one rank exist twice at a time.
+built one after another, so that only the edges of one rank at a time exist twice in addition to the given
+edges.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Ranks of one process, each with a launch of its own: their searches and their failures.
+"""Ranks of one process, each with its own launch: their searches and their failures.
 
-One thread launches all ranks.  Nothing is allocated or loaded between the first launch and the last, since
-that may wait for a kernel that waits for the others.
+One thread launches all ranks.  Between the first launch and the last, no memory is allocated and no kernel
+loaded, since either may wait for a kernel that is already running, which in turn waits for the other ranks.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Memory of ranks in other processes, which a rank opens by handles, and of ranks in other threads.
 
-Numbers of GPUs mean nothing between processes: dask-cuda rotates CUDA_VISIBLE_DEVICES, and a container may
-show one GPU alone.  So GPUs are identified by their UUID, and whether a rank reaches another's memory is
-found out by opening it.  A process cannot open its own handles, and uses addresses of its threads as they
-are.
+The numbers of GPUs differ between processes: dask-cuda rotates CUDA_VISIBLE_DEVICES, and a container may show
+a single GPU.  So GPUs are identified by their UUID, and a rank finds out whether it can access another's
+memory by opening it.  A process cannot open its own handles; ranks in threads of one process use each other's
+addresses directly.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")  # the same in all containers of
 
 @dataclass(frozen=True)
 class Card:
-    """What a rank tells the others about its memory, so that they can reach it.
+    """Description of a rank's memory, from which the other ranks can open it.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""One rank's part of a search: the memory that lasts from search to search, and the launch of its kernel."""
+"""One rank's part of a search: the memory that is kept between searches, and the launch of its kernel."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ SPECIALISATIONS: tuple[tuple[str, Defines], ...] = tuple(
 
 @dataclass(frozen=True)
 class Common:
-    """What the launches of all ranks have in common.
+    """Arguments and settings that the launches of all ranks have in common.
 
     Attributes
     ----------

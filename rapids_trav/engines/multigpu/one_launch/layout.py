@@ -1,4 +1,4 @@
-"""Arguments of the kernel with ranks, and the memory where they meet, as in `kernels/fused_meeting.cuh`."""
+"""Arguments of the kernel for several ranks, and the memory where they meet (`kernels/fused_meeting.cuh`)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Rows of a rank's own vertices alone, built in little more memory than they take.
+"""Lean rows, those of a rank's own vertices alone, built in little more memory than they take.
 
-1. Count the entries of each row; the running sum is where it begins.  2. Put each entry at the next free
-place of its row.  3. Sort the rows, a range of them at a time.  The edges are read twice.
+1. Count the entries of each row; the running sum is where each row begins.
+2. Read the edges again, and put each entry at the next free place of its row.
+3. Sort the rows, one range of rows at a time.
 """
 
 from __future__ import annotations

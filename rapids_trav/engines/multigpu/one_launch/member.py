@@ -1,9 +1,9 @@
 """One rank of searches whose ranks are launched by several processes, or by several threads of one.
 
-Ranks meet on the host before each search, when every one of them has its memory and its kernel: from there to
-the end of its launch a rank allocates nothing, since that may wait for a kernel that waits for the others.
-While its kernel runs, a rank asks its communicator whether another rank has failed, and then tells the kernel
-to stop.
+Ranks meet on the host before each search, when all of them have their memory and their kernel.  From then to
+the end of its launch a rank allocates nothing, since an allocation may wait for a running kernel, which in
+turn waits for the other ranks.  While its kernel runs, a rank asks its communicator whether another rank has
+failed; if so, it tells the kernel to stop.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""GPUs of one process that reach each other's memory, and copies between them."""
+"""GPUs of one process that can access each other's memory (CUDA peer access), and copies between them."""
 
 from __future__ import annotations
 

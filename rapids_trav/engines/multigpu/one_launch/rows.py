@@ -1,8 +1,9 @@
 """Rows of a rank: its edges by destination, for pulling, and by source, for pushing.
 
-A rank holds the edges that lead to its vertices, so whoever finds a vertex owns it.  Both orientations take
-two vertices for each edge; the rows by source are those of all ids, on every rank.  In a symmetric graph the
-rows by destination suffice, in half the memory: the row of an own vertex also has the edges that leave it.
+A rank holds the edges that lead to its vertices, so a rank only finds vertices that it owns.  Both
+orientations together take two ids for each edge; the rows by source have offsets for all ids, on every rank.
+In a symmetric graph the rows by destination suffice, in half the memory (lean rows): the row of a rank's own
+vertex also has the edges that leave it.
 """
 
 from __future__ import annotations
@@ -138,7 +139,7 @@ def _ids(dealing: Dealing, places: Array) -> Array:
 
 
 def for_search(dealing: Dealing, by_place: Adjacency) -> Adjacency:
-    """Return rows with the ids of vertices in place of their places, in the same order."""
+    """Return rows with the ids of vertices instead of their places, in the same order."""
     columns = by_place.column_indices
     for part in _parts(len(columns)):
         columns[part] = dealing.id(columns[part])

@@ -1,4 +1,4 @@
-"""The edges of a graph in one direction, dealt to GPUs of one process that search them together."""
+"""The edges of a graph in one direction, dealt to the GPUs of one process, which search them together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Levels of a search in one launch, from the rows that each rank's kernel wrote."""
+"""The trace of a search in one launch, made from the rows that each rank's kernel wrote."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why ranks gave a search up, from the word that the kernel left."""
+"""The reason why ranks gave up a search, decoded from the word that the kernel left."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 Y. Zhang, D. Peng, X. Liao, H. Jin, H. Liu, L. Gu, B. He, "LargeGraph: an efficient dependency-aware
 GPU-accelerated large-scale graph processing", ACM TACO 18(4), 2021.  LargeGraph's paths are single edges on
 every undirected graph, and blocks of paths save no bytes on others either (docs/systems.md, L2), so blocks
-hold rows here; the schedule is LargeGraph's (SYSTEMS L4 to L10).
+hold rows here; the schedule is LargeGraph's (docs/systems.md, L4 to L10).
 
 Values, flags and lists of all vertices are in memory, with places for some blocks (`residency`).
 

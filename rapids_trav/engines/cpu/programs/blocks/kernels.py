@@ -1,8 +1,8 @@
 """The loops of a program over blocks, with its functions compiled into them.
 
-Y. Zhang et al., "LargeGraph", ACM TACO 18(4), 2021 (SYSTEMS L8): loaded blocks are processed until none of
-their vertices is active.  All resident blocks are processed together, in order of value, as `near_far` does
-with a whole graph.
+Y. Zhang et al., "LargeGraph", ACM TACO 18(4), 2021 (docs/systems.md, L8): loaded blocks are processed until
+none of their vertices is active.  All resident blocks are processed together, in order of value, as
+`near_far` does with a whole graph.
 
 1. An item is the part of a row in one block (see `cut`).  `flags` gives its state: idle; waiting, in a block
    that has no place and counts its waiting items; or in one of the lists, near and far, of a launch.

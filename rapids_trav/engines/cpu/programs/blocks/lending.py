@@ -1,8 +1,9 @@
-"""Rows of blocks that the CPU follows beside a GPU, on a thread of its own (LargeGraph, SYSTEMS L5, L9).
+"""Rows of blocks that the CPU follows beside a GPU, on a thread of its own (LargeGraph).
 
-It is given vertices with the messages that they send, and returns for each of their neighbours the best value
-that arrived.  It has no values: a value that is no better than one offered before would change nothing, since
-values only improve, so the best offer to each vertex is all that it keeps.
+docs/systems.md, L5 and L9, has the requirements.  The CPU is given vertices with the messages that they send,
+and returns for each of their neighbours the best value that arrived.  It has no values: a value that is no
+better than one offered before would change nothing, since values only improve, so the best offer to each
+vertex is all that it keeps.
 """
 
 from __future__ import annotations

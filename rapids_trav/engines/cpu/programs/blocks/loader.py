@@ -1,4 +1,4 @@
-"""Loading of blocks from files into memory, while resident blocks are iterated (SYSTEMS L9)."""
+"""Loading of blocks from files into memory, while resident blocks are iterated (docs/systems.md, L9)."""
 
 from __future__ import annotations
 
