@@ -181,7 +181,9 @@ def save(figure: Figure, path: str | Path) -> None:
     try:
         figure.savefig(path, dpi=150)
     except OSError as error:
-        raise TravError(f"{path} cannot be written: {error.strerror or error}.") from error
+        raise TravError(
+            f"{path} cannot be written: {error.strerror or error}; choose another path or free space there."
+        ) from error
 
 
 def check_picture(path: str | Path) -> Path:

@@ -6,6 +6,7 @@ They are not in `conftest`: there are several of these, and this module can be i
 from __future__ import annotations
 
 import functools
+import itertools
 
 import pandas as pd
 
@@ -31,6 +32,22 @@ def share_gpus(environment, one_each):
     first = int(environment["PYTEST_XDIST_WORKER"][2:]) % len(gpus)
     turned = gpus[first:] + gpus[:first]
     environment["CUDA_VISIBLE_DEVICES"] = ",".join(turned[:1] if one_each else turned)
+
+
+def long_tests_first(items, is_long, n_workers):
+    """Return tests in an order in which each worker of pytest-xdist begins with its share of the long ones.
+
+    With "worksteal" each worker starts with an equal part of the list, one after another, and a worker that
+    is done takes over the last tests of another's part, but not the one that has begun.
+    """
+    long = [item for item in items if is_long(item)]
+    others = iter([item for item in items if not is_long(item)])
+    ordered = []
+    for worker in range(n_workers):
+        ordered += long[worker::n_workers]
+        end = len(items) * (worker + 1) // n_workers
+        ordered += itertools.islice(others, max(end - len(ordered), 0))
+    return ordered
 
 
 def to_pandas(frame) -> pd.DataFrame:

@@ -254,6 +254,18 @@ def test_save(tmp_path, name):
     assert (tmp_path / name).stat().st_size > 1000
 
 
+def test_save_where_there_is_no_space(tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    figure = plot.search(levels(3))
+    monkeypatch.setattr(figure, "savefig", full)
+    with pytest.raises(
+        TravError, match=r"a\.png cannot be written: No space left on device; choose another "
+    ):
+        plot.save(figure, tmp_path / "a.png")
+
+
 @pytest.mark.parametrize(
     ("name", "sentence"), [("a.xyz", "no extension of a picture"), ("no/a.png", "no folder")]
 )

@@ -8,7 +8,7 @@ import numpy as np
 
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.edges.sources import require_column
-from rapids_trav.errors import TravError, type_name, written
+from rapids_trav.errors import TravError, plain, type_name, written
 from rapids_trav.frames import arrow, forms, proxies
 from rapids_trav.frames.columns import Array, Frame, Series, Values, id_names, move
 from rapids_trav.frames.forms import Form
@@ -139,13 +139,30 @@ def _rows_of(graph: TraversableGraph, values: Frame, own: Sequence[str]) -> Valu
     vertex = id_names("vertex", graph.ids.width)
     of_answer = places(values[vertex[0]] if len(vertex) == 1 else values[vertex], "answer")
     if len(of_answer) and (int(of_answer.min()) < 0 or len(xp.unique(of_answer)) < len(of_answer)):
-        raise TravError(
-            "answer names a vertex twice, or one that the graph does not have: give an answer of this graph "
-            "with one row for each vertex; with mode='each', give the rows of one source."
-        )
+        raise TravError(_misnamed(values[list(vertex)], move(of_answer, np)))
     row = xp.full(graph.n_vertices + 1, -1, dtype=np.int64)  # unknown ids, -1, index the last entry
     row[of_answer] = xp.arange(len(of_answer))
     return lambda ids, what: row[places(ids, what)]
+
+
+def _misnamed(vertices: Frame, places: np.ndarray) -> str:
+    """Return the message about the first vertex of an answer that is unknown, -1, or else is named twice."""
+
+    def named(row: int) -> str:
+        parts = tuple(plain(vertices[name].iloc[row]) for name in vertices.columns)
+        return written(parts if len(parts) > 1 else parts[0])
+
+    if len(unknown := np.flatnonzero(places < 0)):
+        return (
+            f"answer names vertex {named(int(unknown[0]))}, which the graph does not have: give an answer of "
+            f"this graph."
+        )
+    _, firsts = np.unique(places, return_index=True)
+    again = int(np.setdiff1d(np.arange(len(places)), firsts)[0])
+    return (
+        f"answer names vertex {named(again)} in several rows: give one row for each vertex; with "
+        f"mode='each', give the rows of one source."
+    )
 
 
 def _picked(target: Library, column: Series, rows: Array) -> Series:

@@ -305,7 +305,10 @@ def _stream_as_file(edges: str, format_: str) -> Path:
         with path.open("wb") as file, _opened(edges) as stream:
             shutil.copyfileobj(stream, file)
     except OSError as error:
-        raise TravError(f"{name} cannot be read into a file: {error.strerror or error}.") from error
+        raise TravError(
+            f"{name} cannot be read into a file in {tempfile.gettempdir()} ({error.strerror or error}): give "
+            f"EDGES as a file, or name a folder with more space in the environment variable TMPDIR."
+        ) from error
     return path
 
 

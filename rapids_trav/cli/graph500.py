@@ -12,10 +12,8 @@ from rich.table import Table
 from rapids_trav.cli.checks import refuse_given, wrong_option
 from rapids_trav.cli.options import derived, gpus
 from rapids_trav.cli.report import console, seconds, steps
-from rapids_trav.doctor import choose_engine
-from rapids_trav.engines import select, spread_over
 from rapids_trav.graph500 import Report, run
-from rapids_trav.graph500.harness import MOST_EDGE_FACTOR, MOST_SCALE, MOST_SEED
+from rapids_trav.graph500.harness import MOST_EDGE_FACTOR, MOST_SCALE, MOST_SEED, engine_for
 from rapids_trav.io import check_writable
 from rapids_trav.storage.build_options import BuildOptions
 
@@ -84,17 +82,14 @@ def graph500(
             check_writable(json_file)
     if scheduler is not None:
         refuse_given(("devices",), "GPUs of this process, and --scheduler runs on workers")
-    if engine != "auto":
-        if scheduler is not None:
+        if engine != "auto":
             raise click.UsageError(
                 f"--engine {engine} is for this process, and with --scheduler the workers' GPUs decide: "
                 "leave it out."
             )
+    else:
         with wrong_option():
-            select(engine, "pandas")
-    if devices is not None:
-        with wrong_option():
-            spread_over(select(choose_engine() if engine == "auto" else engine, "pandas"), devices)
+            runner = engine_for(engine, devices)
     asked: dict[str, Any] = {
         "edge_factor": edge_factor,
         "roots": roots,
@@ -103,7 +98,7 @@ def graph500(
     }
     with steps() as notify:
         if scheduler is None:
-            report = run(scale, engine=engine, devices=devices, notify=notify, **asked)
+            report = run(scale, engine=runner, notify=notify, **asked)
         else:
             from rapids_trav.cli.clusters import connected
             from rapids_trav.graph500.cluster import run_on_cluster

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from rapids_trav.errors import TravError, written
+from rapids_trav.errors import TravError, plain, written
 from rapids_trav.frames import forms, proxies
 from rapids_trav.frames.columns import Array, Frame, id_names
 
@@ -118,8 +118,13 @@ def ends_of(
     """Return the row numbers, in `vertices`, of both ends of each edge."""
     known = _index(vertices[columns.vertex])
     u, v = (known.get_indexer(_index(edges[list(side)], known)) for side in (columns.src, columns.dst))
-    if min(u.min(initial=0), v.min(initial=0)) < 0:
-        raise TravError("An end of the edges is not among the vertices: give edges between these vertices.")
+    for side, found in ((columns.src, u), (columns.dst, v)):
+        if len(unknown := np.flatnonzero(found < 0)):
+            ends = tuple(plain(edges[name].iloc[int(unknown[0])]) for name in side)
+            raise TravError(
+                f"The edges lead to {written(ends if len(ends) > 1 else ends[0])}, which is not among the "
+                f"vertices: give edges between these vertices."
+            )
     return u, v
 
 

@@ -100,6 +100,10 @@ class PandasFrames:
         """Return the codes of a categorical column, -1 for null."""
         return column.cat.codes
 
+    def codes_in(self, dtype: pd.CategoricalDtype, column: Series) -> Series:
+        """Return the code of each value in a categorical dtype, -1 for null and values without one."""
+        return pd.Series(dtype.categories.get_indexer_for(column.array))
+
     def factorize(self, column: Series) -> tuple[np.ndarray, Series]:
         """Return the code of each row and the distinct values; their order depends on the column alone."""
         if (strings := self.factorize_strings(column)) is not None:
@@ -321,6 +325,9 @@ class CudfFrames:
 
     def codes(self, column: Series) -> Series:
         return column.cat.codes.fillna(-1)  # cuDF's codes of nulls are null
+
+    def codes_in(self, dtype: Dtype, column: Series) -> Series:
+        return self.codes(column.astype(dtype))
 
     def factorize(self, column: Series) -> tuple[Array, Series]:
         codes, uniques = column.factorize()

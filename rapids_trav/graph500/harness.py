@@ -52,7 +52,7 @@ def run(
     edge_factor: int = 16,
     roots: int = 64,
     seed: int = 1,
-    engine: str = "auto",
+    engine: str | Engine = "auto",
     devices: str | Sequence[int] | None = None,
     validate: bool = True,
     notify: Notify | None = None,
@@ -69,7 +69,7 @@ def run(
         Number of searches; fewer if fewer vertices have a neighbour.
     seed : int
         Seed of the graph and of the roots, which are the same on every engine.
-    engine : {"auto", "cpu", "cuda"}
+    engine : {"auto", "cpu", "cuda"} or Engine
         "auto" uses the GPU if there is one with its packages.
     devices : "all" or sequence of int, optional
         GPUs that hold and search the graph together, as in `Graph.from_edges`; the current one generates the
@@ -90,14 +90,9 @@ def run(
     """
     check(scale, edge_factor, roots, seed)
     flag("validate", validate)
-    BuildOptions(devices=devices)  # refuses what does not name GPUs
-    if isinstance(engine, str) and engine == "auto":
-        engine = "cuda" if find_driver().gpus and all(map(find_version, GPU_PACKAGES)) else "cpu"
-    runner = engines.select(engine, "pandas")
-    if devices is not None:
-        runner = engines.spread_over(runner, devices)
+    runner = engine_for(engine, devices)
     n_edges = edge_factor << scale
-    device = named(engine)
+    device = named(runner.name)
     spread = runner.devices if is_spread(runner) else ()
     tell = notify or (lambda step, done, total: None)
     with device.memory(spread):
@@ -119,7 +114,7 @@ def run(
         scale=scale,
         edge_factor=edge_factor,
         seed=seed,
-        engine=engine,
+        engine=runner.name,
         device=device.device_name(spread if together else ()),
         n_vertices=graph.n_vertices,
         n_edges=n_edges,
@@ -128,6 +123,15 @@ def run(
         searches=pd.DataFrame(rows).astype({"device_seconds": "float64", "valid": "boolean"}),
         streamed_seconds=streamed,
     )
+
+
+def engine_for(engine: str | Engine, devices: str | Sequence[int] | None) -> Engine:
+    """Return the engine on which `run` works, or refuse these arguments of it."""
+    BuildOptions(devices=devices)  # refuses what does not name GPUs
+    if isinstance(engine, str) and engine == "auto":
+        engine = "cuda" if find_driver().gpus and all(map(find_version, GPU_PACKAGES)) else "cpu"
+    runner = engines.select(engine, "pandas")
+    return runner if devices is None else engines.spread_over(runner, devices)
 
 
 def check(scale: int, edge_factor: int, roots: int, seed: int) -> None:

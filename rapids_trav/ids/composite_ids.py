@@ -105,8 +105,8 @@ class CategoryIds(AscendingIds):
 
         def codes(column: Column) -> Column:
             if not hasattr(column.dtype, "categories"):
-                column = column.astype(dtype)
-            elif not same_categories(column.dtype, dtype):
+                return self.codes.library.codes_in(dtype, column)
+            if not same_categories(column.dtype, dtype):
                 column = column.cat.set_categories(dtype.categories)  # astype would trust their order
             return self.codes.library.codes(column)
 

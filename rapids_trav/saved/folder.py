@@ -188,7 +188,10 @@ def _read_head(path: Path) -> Head:
     except FileNotFoundError:
         if not path.parent.exists():
             raise TravError(f"Folder {path.parent} does not exist: check the path.") from None
-        raise TravError(f"{path.parent} holds no saved graph: there is no {path.name} in it.") from None
+        raise TravError(
+            f"{path.parent} holds no saved graph, since there is no {path.name} in it: name the folder that "
+            f"a graph was saved in."
+        ) from None
     except NotADirectoryError:
         raise TravError(f"{path.parent} is a file: name the folder that a graph was saved in.") from None
     except OSError as error:

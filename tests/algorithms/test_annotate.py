@@ -103,8 +103,14 @@ def test_what_is_refused():
     other = pd.DataFrame({"src": [0], "dst": [9]}).trav.graph()
     for ask, message in (
         (lambda: graph.annotate(edges, answer), "^edges already has a column 'distance_src'"),
-        (lambda: graph.annotate(edges, graph.bfs([0, 1], mode="each"), on="src"), "names a vertex twice"),
-        (lambda: graph.annotate(edges, other.bfs(0), on="src"), "or one that the graph does not have"),
+        (
+            lambda: graph.annotate(edges, graph.bfs([0, 1], mode="each"), on="src"),
+            "^answer names vertex 0 in several rows: give one row for each vertex; with mode='each', ",
+        ),
+        (
+            lambda: graph.annotate(edges, other.bfs(0), on="src"),
+            "^answer names vertex 9, which the graph does not have: give an answer of this graph",
+        ),
         (lambda: graph.annotate(edges, graph.levels(0), on="src"), "^answer has no column 'vertex'"),
         (lambda: graph.annotate(edges, 3, on="src"), "^answer is an object of type int"),
         (lambda: graph.annotate([1], answer), "^edges is an object of type list"),

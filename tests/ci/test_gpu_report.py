@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from common import share_gpus
+from common import long_tests_first, share_gpus
 
 ROOT = Path(__file__).parents[2]
 REPORT = ROOT / "ci" / "gpu-report.json"
@@ -158,6 +158,22 @@ def test_workers_take_turns_over_several_gpus(script, monkeypatch):
         assert seen == expected
         share_gpus(alone := dict(worker), one_each)
         assert alone == worker
+
+
+@pytest.mark.parametrize("n_workers", [1, 2, 3, 8, 32])
+def test_each_worker_begins_with_its_share_of_the_long_tests(n_workers):
+    """Each part is a worker's at the start, as "worksteal" cuts the list."""
+    tests = [*range(300), *(f"long {i}" for i in range(50)), *range(300, 600)]
+    is_long = lambda test: isinstance(test, str)  # noqa: E731
+    ordered = long_tests_first(tests, is_long, n_workers)
+    assert sorted(map(str, ordered)) == sorted(map(str, tests))
+    assert [test for test in ordered if not is_long(test)] == [*range(600)]
+    share = 50 // n_workers
+    for worker in range(n_workers):
+        begin, end = (len(ordered) * place // n_workers for place in (worker, worker + 1))
+        part = ordered[begin:end]
+        assert all(map(is_long, part[:share]))
+        assert not any(map(is_long, part[share + 1 :]))
 
 
 def test_without_xdist_nothing_is_shared_out(script, monkeypatch):

@@ -38,7 +38,8 @@ def test_a_closed_output_that_is_not_needed(tmp_path):
 def test_a_closed_input_is_told():
     done = shell(["bfs", "-", "--format", "csv", "-s", "0"], "<&-")
     assert done.returncode == 1 and done.stderr.count("\n") == 1
-    assert done.stderr.startswith("rapids-trav: The standard input cannot be read into a file: ")
+    assert done.stderr.startswith("rapids-trav: The standard input cannot be read into a file in ")
+    assert "): give EDGES as a file, or name a folder with more space in" in done.stderr
 
 
 def test_closed_messages_leave_the_exit_code():

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from rapids_trav import Graph, TravError
+from rapids_trav.frames.exchange import EdgeColumns, ends_of
 
 RANDOM = np.random.default_rng(4)
 EDGES = pd.DataFrame(RANDOM.integers(0, 25, (60, 2)), columns=["src", "dst"]).drop_duplicates()
@@ -132,3 +133,15 @@ def test_attributes_of_one_name_are_refused(names, method):
         getattr(edges.trav.graph(), method)()
     with pytest.raises(TravError, match="occurs 2 times"):
         getattr(edges.trav.graph().khop(0, 1), method)()
+
+
+@pytest.mark.parametrize(("width", "shown"), [(1, "7"), (2, r"\(7, 8\)")])
+def test_ends_that_are_no_vertices_are_named(width, shown):
+    names = [["src", "src2"][:width], ["dst", "dst2"][:width]]
+    columns = EdgeColumns(*names, None, False)
+    vertices = pd.DataFrame([[0, 0], [1, 1]])[[*range(width)]].set_axis(columns.vertex, axis=1)
+    edges = pd.DataFrame([[0, 0, 1, 1], [1, 1, 7, 8]], columns=["src", "src2", "dst", "dst2"])
+    with pytest.raises(
+        TravError, match=f"^The edges lead to {shown}, which is not among the vertices: give "
+    ):
+        ends_of(vertices, edges, columns)

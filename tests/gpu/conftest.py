@@ -1,6 +1,14 @@
 """Fixtures of the tests that need a GPU; the tests are skipped without CuPy or a device."""
 
 import pytest
+from common import long_tests_first
+
+
+@pytest.hookimpl(trylast=True)  # once the tests that were not asked for have been left out
+def pytest_collection_modifyitems(config, items):
+    """Begin with the tests marked `long`, so that no worker is left with them at the end."""
+    n_workers = config.workerinput["workercount"] if hasattr(config, "workerinput") else 1
+    items[:] = long_tests_first(items, lambda item: item.get_closest_marker("long") is not None, n_workers)
 
 
 @pytest.fixture(scope="session")

@@ -103,6 +103,19 @@ def test_a_resumed_hybrid_run_does_not_measure_anew(engine, cpu):
         assert resumed.dispatcher.alpha(1.0) is not None
 
 
+def test_an_error_in_a_hybrid_run_names_the_program(engine, cpu):
+    def full(state, last):
+        raise OSError("no space left")
+
+    case = CASES["rmat"]
+    program, values, active, options = question("pagerank", case)
+    view = in_pages(in_pinned_memory(engine, gather_view(case, cpu)), 6)
+    first = start(program, view.n_vertices, values, active, engine.xp)
+    with pytest.raises(OSError, match="no space") as caught:
+        engine.run_hybrid(view, program, first, replace(options, checkpoint=full))
+    assert caught.value.__notes__ == [f"Raised in a run of program {program.name!r}."]
+
+
 def killed_after(seconds, folder, asked):
     """Run in another process, and kill it this long after its first page; return whether it was running."""
     command = [sys.executable, str(Path(killed_run.__file__)), str(folder), asked, "0.05"]

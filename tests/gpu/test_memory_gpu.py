@@ -99,6 +99,7 @@ def asks(name, limit, question):
     return not (limit == "outside" and question in ("bfs edge", "betweenness of edges"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("limit", LIMITS)
 @pytest.mark.parametrize("name", SHAPES)
 def test_questions_take_what_they_declare(counted, name, limit):
@@ -115,6 +116,7 @@ def test_questions_take_what_they_declare(counted, name, limit):
     assert not exceeding
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("question", [name for name in ASKED if name != "bfs edge"])
 def test_the_limit_that_is_just_enough_is_kept(counted, question):
     edges, limit, n = edges_of("hub", N // 8), 1000, N // 8
@@ -227,6 +229,7 @@ def at_rest(failing, budget):
     return failing.held - rows, budget.used - rows
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("limit", [None, "100MB", "outside"])
 @pytest.mark.parametrize("question", ASKED)
 def test_an_allocation_that_fails_is_told(failing, question, limit):

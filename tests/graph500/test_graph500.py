@@ -311,3 +311,20 @@ def test_command_fails_if_a_search_is_wrong(monkeypatch):
     result = CliRunner().invoke(command, asked, standalone_mode=False)
     assert result.return_value == 1
     assert "is not valid: rule_3: 2 input edges" in result.stderr
+
+
+def test_the_command_makes_its_engine_once(monkeypatch):
+    made = []
+    monkeypatch.setattr(CpuEngine, "__init__", lambda self: made.append(self))
+    asked = ["--scale", "5", "--roots", "1", "--engine", "cpu"]
+    result = CliRunner().invoke(command, asked, standalone_mode=False)
+    assert result.return_value == 0
+    assert len(made) == 1
+
+
+def test_an_engine_of_the_caller_runs():
+    engine = CpuEngine()
+    report = graph500.run(5, roots=1, engine=engine)
+    assert report.valid and report.engine == "cpu"
+    with pytest.raises(TravError, match="devices='all' is for GPUs"):
+        graph500.run(5, roots=1, engine=engine, devices="all")

@@ -83,8 +83,8 @@ class Gang:
             raise TravError("The cluster has no workers: wait for some with client.wait_for_workers.")
         if unknown := set(chosen) - set(there):
             raise TravError(f"There is no worker {listed(sorted(unknown))}: choose from {listed(there)}.")
-        if len(set(chosen)) < len(chosen):
-            raise TravError("workers names a worker twice: name each worker once.")
+        if repeated := sorted({worker for worker in chosen if chosen.count(worker) > 1}):
+            raise TravError(f"workers names {listed(repeated)} twice: name each worker once.")
         try:
             client.register_plugin(Conductor())
         except ImportError as error:

@@ -263,9 +263,11 @@ class CudaEngine:
         """
         if view.pages is None:
             return self.run(view, program, state, options)
+        from rapids_trav.engines.cpu.programs.errors import explained
         from rapids_trav.engines.cuda.executor import run_shared
 
-        with device_memory(f"program {program.name!r}", view.pages.budget.free):
+        task = device_memory(f"program {program.name!r}", view.pages.budget.free)
+        with explained(program, view, options), task:
             return run_shared(view, program, state, options)
 
     def smallest_predecessors(self, view: View, distance: Array, ordered: Ordered | None = None) -> Array:

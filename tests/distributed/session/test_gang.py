@@ -154,7 +154,7 @@ def test_wrong_workers(client):
     with pytest.raises(TravError, match=r"no worker 'tcp://10.0.0.9:1': choose from 'tcp"):
         Gang.open(client, ["tcp://10.0.0.9:1"])
     worker = next(iter(client.nthreads()))
-    with pytest.raises(TravError, match=r"names a worker twice"):
+    with pytest.raises(TravError, match=f"workers names '{worker}' twice: name each worker once"):
         Gang.open(client, [worker, worker])
     with pytest.raises(TravError, match=r"0 of 4 workers have a GPU"):
         Gang.open(client, device="cuda")

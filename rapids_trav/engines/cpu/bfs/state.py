@@ -9,7 +9,7 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import BfsOptions, LevelTrace, Search, View
-from rapids_trav.errors import TravError
+from rapids_trav.errors import TravError, listed
 
 # A pulled level costs at least a visit to each word of 64 vertices, a pushed level a visit to each edge of
 # the frontier; both visits are assumed to cost the same.  Reasoned, not tuned: the published rules pulled
@@ -47,7 +47,7 @@ def policy_of(options: BfsOptions, n_vertices: int) -> TurningRule:
     """Return the policy that the options name; the variant "auto" adds a least frontier to it."""
     policies = {"gap": TurningRule(False, 15, 18), "beamer": TurningRule(True, 14, 24)}
     if options.policy not in policies:
-        raise TravError(f"policy {options.policy!r} is unknown; choose one of {', '.join(policies)}")
+        raise TravError(f"policy={options.policy!r} is not known: choose one of {listed(policies)}.")
     least = n_vertices // AUTO_LEAST if options.variant == "auto" else 0
     return replace(policies[options.policy], least=least)
 

@@ -19,7 +19,7 @@ from rapids_trav.engines.cpu.bfs.state import SearchState, start
 from rapids_trav.engines.cpu.runtime.compile import Team, kernel
 from rapids_trav.engines.interface import BfsOptions, Search, View
 from rapids_trav.engines.launches import launched
-from rapids_trav.errors import TravError
+from rapids_trav.errors import TravError, listed
 
 
 def search(view: View, sources: Array, options: BfsOptions, known: tuple[str, ...]) -> Search:
@@ -27,7 +27,7 @@ def search(view: View, sources: Array, options: BfsOptions, known: tuple[str, ..
     steps = {"push": _push_level, "pull": _pull_level, "edge": _edge_level}
     if options.variant not in known:
         raise TravError(
-            f"variant {options.variant!r} is not one of the cpu engine's; choose one of {', '.join(known)}"
+            f"variant={options.variant!r} is not known to the cpu engine: choose one of {listed(known)}."
         )
     state = start(view, sources, options)
     if options.variant == "frontier":

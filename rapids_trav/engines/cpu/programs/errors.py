@@ -1,4 +1,4 @@
-"""Error messages for a vertex program that cannot be compiled: which function fails, and why."""
+"""Errors of vertex programs, in compilation and in a run: which program and which function fails, and why."""
 
 from __future__ import annotations
 
@@ -13,20 +13,30 @@ from numba.core.errors import NumbaError
 from rapids_trav.engines.runs import GatherView, RunOptions
 from rapids_trav.errors import TravError
 from rapids_trav.programs.definition import ARGUMENTS, Program, n_arguments
+from rapids_trav.programs.raising import functions_that_raised
 from rapids_trav.programs.result_types import wrong_result
 
 
 @contextmanager
 def explained(program: Program, view: GatherView, options: RunOptions) -> Iterator[None]:
-    """Replace an error of the compiler by one that says which function it is about."""
+    """Replace an error of the compiler by one that says which function it is about.
+
+    An error that a function of the program raises keeps its type, and a note says which function it was.
+    """
     try:
         yield
     except NumbaError as error:
         raise TravError(_reason(program, view, options) or _sentence(program.name, str(error))) from error
-    except IndexError as error:
-        if "tuple" not in str(error):  # kernels themselves have only arrays
-            raise
-        raise TravError(_past_the_end(program, len(options.parameters))) from error
+    except TravError:
+        raise
+    except Exception as error:
+        if raised := functions_that_raised(program, error):
+            error.add_note(f"Raised by {' or '.join(raised)} of program {program.name!r}.")
+        elif isinstance(error, IndexError) and "tuple" in str(error):  # kernels themselves have only arrays
+            raise TravError(_past_the_end(program, len(options.parameters))) from error
+        else:
+            error.add_note(f"Raised in a run of program {program.name!r}.")
+        raise
 
 
 def _past_the_end(program: Program, given: int) -> str:

@@ -24,7 +24,7 @@ import numpy as np
 from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.engines.cuda.bfs.fused_arguments import ARGUMENTS, NARROW_ITEM, OF_A_SEARCH, WORKING
 from rapids_trav.engines.cuda.bfs.fused_trace import levels_of
-from rapids_trav.engines.cuda.bfs.fused_view import bitmap_of, hub_words, rows_of
+from rapids_trav.engines.cuda.bfs.fused_view import Targets, bitmap_of, hub_words, rows_of
 from rapids_trav.engines.cuda.build.host_rows import lies_outside
 from rapids_trav.engines.cuda.build.in_memory import HUB_DEGREE
 from rapids_trav.engines.cuda.runtime.loader import Defines, defines_of, load_for, multiprocessors
@@ -123,7 +123,6 @@ class Workspace:
         last = self._last
         if not options.trace and last is not None and last.is_of(view, how):
             return last.fused
-        options = replace(options, targets=None)  # they are told at each launch
         fused = FusedSearch(view, n_sources, options, self, hub_degree=hub_degree, least_pull=least_pull)
         if not options.trace and fused.memory is self._memory and not getattr(view, "limited", False):
             fused.let_go()
@@ -161,7 +160,8 @@ def bfs_fused(
     if view.n_vertices == 0:
         return replace(found, n_unreached=None)
     fused = workspace.search(view, len(sources), options, hub_degree=hub_degree, least_pull=least_pull)
-    fused.launch(sources.astype(view.out.column_indices.dtype, copy=False), found, options.targets)
+    sources = sources.astype(view.out.column_indices.dtype, copy=False)
+    fused.launch(sources, found, bitmap_of(options.targets, view.n_vertices))
     return fused.traced(found)
 
 
@@ -183,7 +183,7 @@ class FusedSearch:
     n_sources : int
         Number of sources of each search.
     view, options, workspace, hub_degree, least_pull
-        As in `bfs_fused`; the view has a vertex.
+        As in `bfs_fused`; the view has a vertex, and the targets of the options are given to `launch`.
     """
 
     def __init__(
@@ -198,9 +198,7 @@ class FusedSearch:
     ) -> None:
         out = view.out
         self._out = out if options.trace else None
-        self._n_vertices = view.n_vertices
         into, n_vertices, vertex = view.into, view.n_vertices, out.column_indices.dtype
-        targets, n_targets = bitmap_of(options.targets, n_vertices)
         self._trace = trace = (
             cupy.empty((trace_levels(n_vertices), TRACE_COLUMNS), np.int64) if options.trace else None
         )
@@ -237,8 +235,7 @@ class FusedSearch:
             queue_capacity=capacity,
             least_pull=least_pull,
             **dict.fromkeys(OF_A_SEARCH),
-            targets=targets,
-            n_targets=n_targets,
+            n_targets=0,
             **{name: self.memory.ptr + first for name, first in zip(WORKING, begins, strict=True)},
             control=workspace.control,
             trace_rows=trace,
@@ -255,11 +252,10 @@ class FusedSearch:
             trace_capacity=0 if trace is None else len(trace),
         )
 
-    def launch(self, sources: Array, found: Search, targets: Array | None = None) -> None:
+    def launch(self, sources: Array, found: Search, targets: Targets) -> None:
         """Queue a search from `sources`, of the type of vertices, on the current stream.
 
-        The arrays of `found` are written.  The search ends with the level that reaches the last of `targets`,
-        if these are given in place of those of all searches.
+        The arrays of `found` are written.  The search ends with the level that reaches the last of `targets`.
         """
         assert found.n_unreached is not None
         arguments = type(self._arguments).from_buffer_copy(self._arguments)  # threads may share a search
@@ -267,10 +263,8 @@ class FusedSearch:
         arguments.distance = found.distance.data.ptr
         arguments.predecessor = None if found.predecessor is None else found.predecessor.data.ptr
         arguments.n_unreached = found.n_unreached.data.ptr
-        if targets is not None:
-            marked, arguments.n_targets = bitmap_of(targets, self._n_vertices)
-            assert marked is not None
-            arguments.targets = marked.data.ptr
+        arguments.targets = None if targets.bitmap is None else targets.bitmap.data.ptr
+        arguments.n_targets = targets.n
         blocks = multiprocessors(cupy.cuda.runtime.getDevice())
         self._kernels.launch_grid("bfs_fused", (blocks,), arguments, block=self._block_size)
 

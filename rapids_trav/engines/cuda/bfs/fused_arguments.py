@@ -18,8 +18,8 @@ from rapids_trav.engines.cuda.runtime.arguments import (
 # The parts of the working memory, in the order in which they are laid out.
 WORKING = ("near", "visited", "bitmap_a", "bitmap_b", "narrow_a", "narrow_b", "hubs_a", "hubs_b")
 
-# The pointers that change from one search to the next.
-OF_A_SEARCH = ("sources", "distance", "predecessor", "n_unreached")
+# The pointers that change from one search to the next, as the number of targets does.
+OF_A_SEARCH = ("sources", "targets", "distance", "predecessor", "n_unreached")
 
 
 def _struct(vertex: type) -> type[ArgumentStruct]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import cupy
 import numpy as np
 
@@ -26,14 +28,21 @@ def rows_of(side: str, adjacency: Adjacency) -> dict[str, Array | int | None]:
     }
 
 
-def bitmap_of(vertices: Array | None, n_vertices: int) -> tuple[Array | None, int]:
+class Targets(NamedTuple):
+    """The targets of a search: a bit for each vertex, None if there are no targets, and their number."""
+
+    bitmap: Array | None
+    n: int
+
+
+def bitmap_of(vertices: Array | None, n_vertices: int) -> Targets:
     """Return a bit for each vertex, set for the distinct ones given, and their number."""
     if vertices is None:
-        return None, 0
+        return Targets(None, 0)
     bitmap = cupy.zeros(-(-n_vertices // 32), np.uint32)
     kernels = load("lookup.cu", vertex_bits=8 * vertices.dtype.itemsize)
     kernels.launch("mark_numbers", len(vertices), vertices, len(vertices), bitmap)
-    return bitmap, len(vertices)
+    return Targets(bitmap, len(vertices))
 
 
 def hub_words(sides: tuple[Adjacency, ...], least_degree: int) -> int:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from rapids_trav.errors import TravError
+from rapids_trav.errors import TravError, listed
 
 
 class Policy(Protocol):
@@ -88,5 +88,5 @@ def make_policy(name: str, n_vertices: int, n_edges: int) -> Policy:
         return Forced(name)
     policies: dict[str, type[Gap] | type[Beamer]] = {"gap": Gap, "beamer": Beamer}
     if name not in policies:
-        raise TravError(f"policy {name!r} is unknown: choose one of {', '.join([*policies, 'push', 'pull'])}")
+        raise TravError(f"policy={name!r} is not known: choose one of {listed([*policies, 'push', 'pull'])}.")
     return policies[name](n_vertices, n_edges)

@@ -25,6 +25,7 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.bfs.fused import FusedSearch, Workspace, outputs
+from rapids_trav.engines.cuda.bfs.fused_view import Targets, bitmap_of
 from rapids_trav.engines.cuda.runtime.streams import StreamKey, current_key
 from rapids_trav.engines.interface import BfsOptions, Search, View
 
@@ -53,7 +54,9 @@ def search_stream(
     """
     with allocating():
         fused = FusedSearch(view, 1, options, Workspace(), hub_degree=hub_degree, least_pull=least_pull)
-    queue = _Queue(fused, view.out.column_indices.dtype, partial(outputs, view, options), allocating)
+        targets = bitmap_of(options.targets, view.n_vertices)
+    vertex = view.out.column_indices.dtype
+    queue = _Queue(fused, targets, vertex, partial(outputs, view, options), allocating)
     refused: Array | None = None  # source of a search for which there was no memory
     try:
         while True:
@@ -102,6 +105,8 @@ class _Queue:
     Parameters
     ----------
     fused : FusedSearch
+    targets : Targets
+        The targets of all searches.
     vertex : dtype
         The type of sources.
     outputs : callable
@@ -113,11 +118,12 @@ class _Queue:
     def __init__(
         self,
         fused: FusedSearch,
+        targets: Targets,
         vertex: np.dtype,
         outputs: Callable[[], Search],
         allocating: Callable[[], AbstractContextManager[None]],
     ) -> None:
-        self._fused, self._vertex = fused, vertex
+        self._fused, self._targets, self._vertex = fused, targets, vertex
         self._outputs, self._allocating = outputs, allocating
         self._stream = cupy.cuda.Stream(non_blocking=True)  # the default stream would wait for another kind
         self._queued: deque[_Queued] = deque()
@@ -134,7 +140,7 @@ class _Queue:
         ready.record()
         self._stream.wait_event(ready)
         with self._stream:
-            self._fused.launch(source, found)
+            self._fused.launch(source, found, self._targets)
             written.record()
         self._queued.append(_Queued(source, found, written, current_key()))
 
