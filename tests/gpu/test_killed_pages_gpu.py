@@ -103,6 +103,22 @@ def test_a_resumed_hybrid_run_does_not_measure_anew(engine, cpu):
         assert resumed.dispatcher.alpha(1.0) is not None
 
 
+def test_a_cpu_that_gathers_over_all_edges_does_not_work_alone(engine, cpu):
+    """Few vertices are active, but PageRank cannot notify, and the CPU takes three times as long per edge."""
+    from rapids_trav.engines.cuda.hybrid.shared import HybridExecutor
+
+    case = CASES["rmat"]
+    program, values, active, options = question("pagerank", case)
+    view = in_pages(in_pinned_memory(engine, gather_view(case, cpu)), 6)
+    measured = {"cpu seconds": 3.0, "cpu edges": 1.0, "gpu seconds": 1.0, "gpu edges": 1.0}
+    first = replace(start(program, view.n_vertices, values, active, engine.xp), policy=measured)
+    with HybridExecutor(view, program, first, options) as executor:
+        executor.state.tally = executor.state.tally._replace(scout=1)
+        assert executor.dispatcher.alone(1 / view.into.n_edges)
+        assert executor.step("pull") == "pull"
+        assert executor.policy["gpu edges"] > 1.0
+
+
 def test_an_error_in_a_hybrid_run_names_the_program(engine, cpu):
     def full(state, last):
         raise OSError("no space left")

@@ -16,16 +16,16 @@ class Clock:
 
 
 def measured(edges, cpu, gpu, penalty=1):
-    """Return a dispatcher that has seen each side process a page, and its clock.
+    """Return a dispatcher that has seen the CPU process a page, and the GPU two, and its clock.
 
-    `cpu` and `gpu` are seconds per edge.
+    `cpu` and `gpu` are seconds per edge; the GPU's first page takes a hundred times as long.
     """
     clock = Clock()
     dispatcher = Dispatcher(edges, penalty, clock)
-    dispatcher.begin()
-    for side, seconds in ((CPU, cpu), (GPU, gpu)):
+    for side, seconds in ((GPU, 100 * gpu), (CPU, cpu), (GPU, gpu)):
+        dispatcher.begin()
         page = dispatcher.take(side)
-        clock.now = edges[page] * seconds
+        clock.now += edges[page] * seconds
         dispatcher.done(side, page)
     return dispatcher, clock
 
@@ -35,9 +35,10 @@ def test_nothing_is_known_before_both_have_processed_a_page():
     dispatcher = Dispatcher([10, 10, 10], clock=clock)
     assert dispatcher.alpha(0.0) is None and not dispatcher.alone(0.0)
     dispatcher.begin()
-    page = dispatcher.take(GPU)
-    clock.now = 1.0
-    dispatcher.done(GPU, page)
+    for after in (100.0, 101.0):
+        page = dispatcher.take(GPU)
+        clock.now = after
+        dispatcher.done(GPU, page)
     assert dispatcher.seconds(GPU) == 3.0 and dispatcher.seconds(CPU) is None
     assert not dispatcher.alone(0.0)
 

@@ -5,8 +5,9 @@ edges that lead out of active vertices.  The CPU takes 2 f p T_pull to notify an
 over all edges; the GPU takes T_gpu.  If the CPU's time is at most the GPU's, the CPU works alone; otherwise
 both work, and a side that is idle takes a page.
 
-T_pull and T_gpu are the times that each side has taken per edge so far, times the number of edges.  Once they
-are known, the CPU takes no page that would make the GPU wait for it at the end.
+T_pull and T_gpu are the times that each side has taken per edge so far, times the number of edges; the GPU's
+first page, for which its kernels are compiled and loaded, does not count.  Once both times are known, the CPU
+takes no page that would make the GPU wait for it at the end.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ class Dispatcher:
         self._lock = Lock()
         self._next = len(self._edges)
         self._left = 0  # edges of the pages that neither side has taken
+        self._loaded = False  # whether the GPU has processed a page
         self._since = dict.fromkeys((CPU, GPU), 0.0)
         self._seconds = dict.fromkeys((CPU, GPU), 0.0)
         self._done = dict.fromkeys((CPU, GPU), 0.0)  # edges
@@ -59,7 +61,7 @@ class Dispatcher:
             self._done = {side: policy[f"{side} edges"] for side in (CPU, GPU)}
 
     def seconds(self, side: str, n_edges: int | None = None) -> float | None:
-        """Return the side's time for `n_edges`, by default all; None before it has processed a page."""
+        """Return the side's time for `n_edges`, by default all; None before a page of it has been timed."""
         if not self._done[side]:
             return None
         return (sum(self._edges) if n_edges is None else n_edges) * self._seconds[side] / self._done[side]
@@ -101,6 +103,8 @@ class Dispatcher:
         """Record that the side has processed a page."""
         with self._lock:
             now = self._clock()
-            self._seconds[side] += now - self._since[side]
+            if side == CPU or self._loaded:
+                self._seconds[side] += now - self._since[side]
+                self._done[side] += self._edges[page]
+            self._loaded |= side == GPU
             self._since[side] = now
-            self._done[side] += self._edges[page]

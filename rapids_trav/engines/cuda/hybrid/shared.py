@@ -103,7 +103,9 @@ class HybridExecutor:
     def step(self, mode: str) -> str:
         """Run one iteration, on the CPU alone or on both; return the mode that it used."""
         scout, n_edges = self.state.tally.scout, self.state.n_edges
-        if not self.dispatcher.alone(scout / max(n_edges, 1)):
+        # A CPU that pulls gathers over all edges, however few are active.
+        share = 1.0 if mode == "pull" else scout / max(n_edges, 1)
+        if not self.dispatcher.alone(share):
             self.pull()
             return "pull"
         if mode != "pull":
