@@ -24,6 +24,7 @@
     python ci/bench_gpu.py questions            small questions, and the host's part of a search
     python ci/bench_gpu.py beyond               larger than the card: built, searched, validated
     python ci/bench_gpu.py devices              several GPUs of the host together, against one of them
+    python ci/bench_gpu.py ranks                the parts of the search by several GPUs, each changed alone
     python ci/bench_gpu.py all --json rows.jsonl --plot rows.png
     python ci/bench_gpu.py readme --json ci/gpu-benchmark.jsonl     rows of the pages' tables, in one run
     python ci/bench_gpu.py latency --json ci/gpu-latency.jsonl      evenness, streams, questions, strings
@@ -65,6 +66,7 @@ from bench import (
     programs,
     provenance,
     questions,
+    ranks,
     real,
     replication,
     scales,
@@ -108,6 +110,7 @@ BENCHMARKS = {
     "questions": questions,
     "beyond": beyond,
     "devices": devices,
+    "ranks": ranks,
     "variants": variants,
 }
 

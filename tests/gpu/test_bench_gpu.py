@@ -133,6 +133,19 @@ def test_ranks_are_timed_beside_one_gpu(make_lab, monkeypatch):
     assert two["predicted_ms"] > 0
 
 
+def test_each_kernel_of_ranks_is_timed_and_checked(make_lab):
+    from bench import ranks
+
+    rows = list(ranks.measure(make_lab(), ["rmat9"]))
+    kernels = [row for row in rows if row["table"] == "kernels"]
+    assert [row["name"] for row in kernels] == [name for name, _ in ranks.KERNELS]
+    assert all(row["checked"] == 3 and row["wrong"] == 0 and row["median_ms"] > 0 for row in kernels)
+    assert kernels[0]["share_of_default"] == 1
+    levels = [row for row in rows if row["table"] == "kernel levels"]
+    assert {row["name"] for row in levels} == {row["name"] for row in kernels}
+    assert all(row["gpus"] == 2 and row["ms"] > 0 for row in levels)
+
+
 def test_a_graph_is_generated_dealt_and_checked(make_lab, monkeypatch):
     """A search that is wrong is told."""
     from bench import devices

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -36,10 +36,9 @@ from rapids_trav.memory.model.spread import THIN_EDGES
 _AWAKE, NAP = 1e-3, 5e-5  # seconds for which the host asks without pause, and between questions after that
 # Larger blocks leave a thread too few registers for what ranks add, and smaller ones keep too little of the
 # memory system busy.
-BLOCK_SIZE = 768
 TUNED = {
     **fused.TUNED,
-    "BLOCK_SIZE": BLOCK_SIZE,
+    "BLOCK_SIZE": 768,
     "PAGED": 0,
     "HUB_CACHE": 0,
     "RANKED": 1,
@@ -130,6 +129,7 @@ class RankMemory:
             self.total_linked = int(rows.linked.sum())
             self.square_degrees = rows.square_degrees
         self.addresses: Array | None = None  # of all ranks' shared memory, on this device
+        self.changed: Mapping[str, int] = {}  # what the kernel is compiled with in place of `TUNED`
 
     @property
     def totals(self) -> tuple[int, int, float]:
@@ -190,6 +190,7 @@ class Launch:
 
     def __init__(self, rank: RankMemory, common: Common, sources: np.ndarray, options: BfsOptions) -> None:
         self._rank = rank
+        self._tuned = {**TUNED, **rank.changed}
         rows, dealing = rank.rows, rank.rows.dealing
         vertex, edge = dealing.vertex_dtype, common.edge
         with cupy.cuda.Device(rank.device), rank.stream:
@@ -217,7 +218,7 @@ class Launch:
                 PREDECESSORS=int(options.predecessors),
                 TRACE=int(options.trace),
                 LEAN=int(rows.lean),
-                **TUNED,
+                **self._tuned,
             )
             self.arguments = RANKED_ARGUMENTS[vertex.itemsize](
                 **rows_of("out", rows.out),
@@ -276,7 +277,8 @@ class Launch:
 
     def start(self) -> None:
         with cupy.cuda.Device(self._rank.device), self._rank.stream:
-            self.kernels.launch_grid("bfs_fused", (self._rank.blocks,), self.arguments, block=BLOCK_SIZE)
+            blocks, threads = self._rank.blocks, self._tuned["BLOCK_SIZE"]
+            self.kernels.launch_grid("bfs_fused", (blocks,), self.arguments, block=threads)
 
     def levels(self) -> list[RankLevel]:
         """Return the levels of a traced search, once it has ended."""
