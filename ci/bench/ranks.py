@@ -1,8 +1,8 @@
 """(p) Effect of each part of the search by several GPUs: the size of blocks, and inboxes for short lists.
 
-Each kernel searches the same graph from the same roots, on all GPUs.  Times are by the device clock,
-from where all have begun to the end of the last kernel.  The table "kernel levels" has the levels of the first
-root with each kernel.
+Each kernel searches the same graph from the same roots, on all GPUs.  Times are by the device clock, from
+where all have begun to the end of the last kernel.  The table "kernel levels" has the levels of a search from
+the first root with each kernel.
 """
 
 from __future__ import annotations

@@ -63,8 +63,8 @@ class Program:
     result of IEEE 754: infinity, or NaN for ``0 / 0`` and for a remainder.  ``//`` and ``%`` of integers
     give 0, as in NumPy; if another value is wanted, test first: ``value // degree if degree else value``.
 
-    On the CPU a function may raise an error: it ends the run, keeps its type, and has a note that names the
-    program and the function.  For a GPU such a function is refused when it is compiled.
+    On the CPU a function may raise an error, which ends the run and gets a note that names the program.  A
+    GPU refuses such a function when it is compiled.
 
     Parameters
     ----------

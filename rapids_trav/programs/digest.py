@@ -17,7 +17,6 @@ from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 import numpy as np
 
 from rapids_trav.programs.definition import ARGUMENTS, Program
-from rapids_trav.programs.raising import raising_lines
 
 KNOWN_MODULES = ("math", "cmath", "operator", "numpy", "numba", "builtins")  # their contents do not vary
 # The flags of code that affect its meaning; others depend on where it was written, as within a function
@@ -114,16 +113,11 @@ def _is_known(value: BuiltinFunctionType | type | np.ufunc) -> bool:
 
 
 class ProgramKey:
-    """A program as a key; two keys are equal if their programs compile to the same code.
-
-    That code includes the lines in which errors are raised.
-    """
+    """A program as a key; two keys are equal if their programs compile to the same code."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self.digest = program_digest(program)
-        if self.digest is not None and (lines := raising_lines(program)) is not None:
-            self.digest = hashlib.sha256(f"{self.digest}\0{lines}".encode()).hexdigest()[:32]
         self._key: object = self.digest or program
 
     def __hash__(self) -> int:

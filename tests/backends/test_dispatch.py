@@ -91,6 +91,7 @@ def test_networkx_starts_without_the_package():
         ("shortest_path", (0, 1), {"weight": "w", "method": "bellman-ford"}, "method 'bellman-ford' is not"),
         ("has_path", (0,), {}, "the arguments do not fit: missing a required argument: 'target'"),
         ("has_path", (0, 1), {"nonsense": 1}, "the arguments do not fit: got an unexpected keyword"),
+        ("ego_graph", (0,), {"undirected": True}, "NetworkX searches an undirected copy"),
         ("triangles", (), {}, "the backend has no triangles"),
     ],
 )

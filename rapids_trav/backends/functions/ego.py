@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
 
 import networkx as nx
-import numpy as np
 
 from rapids_trav.backends.dispatch import NEVER, dispatched
 from rapids_trav.backends.from_arrays import ArraySource
 from rapids_trav.backends.from_networkx import NetworkxSource
-from rapids_trav.backends.graphs import LAZY, graph_over, reading_through, structure_of
+from rapids_trav.backends.graphs import LAZY, reading_through
 from rapids_trav.backends.networkx_types import Arguments, Graph, Value
-from rapids_trav.backends.structure import Dicts, Node, Reduce, Rows, Structure, Weights
-from rapids_trav.csr.adjacency import Array
+from rapids_trav.backends.structure import Node, Structure
 
 
 def _refuse(arguments: Arguments) -> str | None:
     if callable(arguments["distance"]):
         return "the distance is a function"
-    if arguments["undirected"] and arguments["G"].is_directed():
-        return "the edges of a directed graph are followed both ways"
+    if arguments["undirected"]:
+        return "NetworkX searches an undirected copy, whose order the nodes then have"
     return None
 
 
@@ -34,49 +31,14 @@ def ego_graph(
     undirected: bool = False,
     distance: Value = None,
 ) -> Value:
-    searched = undirected_copy(structure_of(G)) if undirected else G
     if distance is not None:
-        near, _ = nx.single_source_dijkstra(searched, n, cutoff=radius, weight=distance)
+        near, _ = nx.single_source_dijkstra(G, n, cutoff=radius, weight=distance)
     else:
-        near = nx.single_source_shortest_path_length(searched, n, cutoff=radius)
+        near = nx.single_source_shortest_path_length(G, n, cutoff=radius)
     ego = subgraph(G, near)
     if not center:
         ego.remove_node(n)
     return ego
-
-
-def undirected_copy(structure: Structure) -> Graph:
-    """Return the topology of `graph.to_undirected()`, by which NetworkX searches, of an undirected graph.
-
-    NetworkX adds the edges row by row: in a row, earlier vertices come first, in ascending order, and the
-    others follow in the row's order.  The order in which a search finds nodes shows in that of a set of them.
-    """
-    offsets, columns = structure.rows
-    owners = np.repeat(np.arange(structure.n), np.diff(offsets))
-    order = np.lexsort((np.minimum(columns, owners), owners))
-    rows, source = Rows(offsets, columns[order]), _InAnotherOrder(structure, order)
-    copy = Structure(structure.nodes, rows, False, structure.multigraph, source)
-    copy.__dict__["index"] = structure.index
-    return graph_over(copy)
-
-
-@dataclass
-class _InAnotherOrder:
-    """Source of the weights of another structure, whose columns are taken in the given order."""
-
-    structure: Structure
-    order: Array
-
-    def weights(self, structure: Structure, attribute: Hashable, default: object, reduce: Reduce) -> Weights:
-        found = self.structure.weights(attribute, default, reduce)
-        assert found is not None  # searches by weight name an attribute
-        return Weights(found.values[self.order], None if found.whole is None else found.whole[self.order])
-
-    def incoming(self, structure: Structure) -> Rows:
-        return structure.rows
-
-    def dicts(self, structure: Structure) -> Dicts:
-        raise NotImplementedError("the undirected copy of the graph has no dicts")
 
 
 def subgraph(graph: Graph, near: Mapping[Node, object]) -> Graph:

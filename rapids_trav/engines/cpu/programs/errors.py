@@ -1,4 +1,4 @@
-"""Errors of vertex programs, in compilation and in a run: which program and which function fails, and why."""
+"""Error messages for a vertex program that fails: which one, which of its functions, and why."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from numba.core.errors import NumbaError
 from rapids_trav.engines.runs import GatherView, RunOptions
 from rapids_trav.errors import TravError
 from rapids_trav.programs.definition import ARGUMENTS, Program, n_arguments
-from rapids_trav.programs.raising import functions_that_raised
 from rapids_trav.programs.result_types import wrong_result
 
 
@@ -21,7 +20,7 @@ from rapids_trav.programs.result_types import wrong_result
 def explained(program: Program, view: GatherView, options: RunOptions) -> Iterator[None]:
     """Replace an error of the compiler by one that says which function it is about.
 
-    An error that a function of the program raises keeps its type, and a note says which function it was.
+    An error that is raised in the run keeps its type, and a note names the program.
     """
     try:
         yield
@@ -30,12 +29,9 @@ def explained(program: Program, view: GatherView, options: RunOptions) -> Iterat
     except TravError:
         raise
     except Exception as error:
-        if raised := functions_that_raised(program, error):
-            error.add_note(f"Raised by {' or '.join(raised)} of program {program.name!r}.")
-        elif isinstance(error, IndexError) and "tuple" in str(error):  # kernels themselves have only arrays
+        if isinstance(error, IndexError) and "tuple" in str(error):  # kernels themselves have only arrays
             raise TravError(_past_the_end(program, len(options.parameters))) from error
-        else:
-            error.add_note(f"Raised in a run of program {program.name!r}.")
+        error.add_note(f"Raised in a run of program {program.name!r}.")
         raise
 
 
