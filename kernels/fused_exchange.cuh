@@ -118,12 +118,14 @@ __device__ __forceinline__ Exchange choose_exchange(const Ranks& ranks, u64 n_un
 // lanes without one.  Each list begins with another warp, so that short lists are read at the same time.
 template <class Visit>
 __device__ __forceinline__ void for_listed(const Ranks& ranks, const RanksShared& heard, Visit visit) {
-    const u64 n_warps = grid_warps();
+    const u32 n_warps = static_cast<u32>(grid_warps());
+    const u32 own = static_cast<u32>(grid_warp());
     for (i32 k = 0; k < ranks.n; ++k) {
-        const i32 r = (ranks.rank + k) % ranks.n;
+        const i32 r = ranks.rank + k < ranks.n ? ranks.rank + k : ranks.rank + k - ranks.n;
         const u64 size = heard.listed(r);
-        const u64 warp = (grid_warp() + n_warps - static_cast<u64>(k) * n_warps / ranks.n) % n_warps;
-        for (u64 base = warp * WARP; base < size; base += n_warps * WARP) {
+        const u32 first = static_cast<u32>(k) * n_warps / static_cast<u32>(ranks.n);
+        const u32 warp = own >= first ? own - first : own + n_warps - first;
+        for (u64 base = static_cast<u64>(warp) * WARP; base < size; base += n_warps * WARP) {
             visit(r, base + lane_id(), base + lane_id() < size);
         }
     }
