@@ -30,7 +30,6 @@ def test_the_code_prints_what_is_shown(tmp_path):
     [
         ("shortest_path", {"target": 2, "weight": "km"}, "with a `target` and no `source`"),
         ("shortest_path_length", {"target": 2, "weight": "km"}, "with a `target` and no `source`"),
-        ("ego_graph", {"n": 0, "undirected": True}, "`ego_graph` of a directed graph with `undirected=True`"),
     ],
 )
 def test_calls_on_directed_graphs_that_networkx_runs_are_listed(name, arguments, said):
