@@ -22,7 +22,7 @@ from rapids_trav.io.parquet import import_cudf
 from rapids_trav.utilities.host_memory import available_bytes
 from rapids_trav.utilities.sizes import readable
 
-BLOCK = 1 << 22  # edges generated at once, to bound the memory of intermediate arrays
+BLOCK = 1 << 16  # edges generated at once, so that the intermediate arrays stay in the cache
 ROWS = 1 << 26  # edges per frame, where there are several frames
 ROUNDS = 4  # rounds of the permutation of labels
 A, B, C = 0.57, 0.19, 0.19
