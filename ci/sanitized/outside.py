@@ -30,6 +30,9 @@ class Outside:
     def allocate(self, n: int, dtype: Any, what: str) -> np.ndarray:
         return self._engine.empty_pinned(n, dtype)
 
+    def allocate_spare(self, n: int, dtype: Any, what: str, n_threads: int) -> np.ndarray:
+        return np.empty(n, dtype)
+
 
 def built(graph: Graph, engine: CudaEngine, room: int, transpose: bool = False) -> Adjacency:
     """Build the rows with weights u + v / 1024, for which the order of repeated edges is irrelevant."""

@@ -162,6 +162,9 @@ class HostArrays(Protocol):
     def allocate(self, n: int, dtype: DType, what: str) -> Array:
         """Return an array for the result, in host memory or in a file."""
 
+    def allocate_spare(self, n: int, dtype: DType, what: str, n_threads: int) -> Array:
+        """Return an array for a step of the build, of which each of `n_threads` holds one at a time."""
+
     def cut(self, row_offsets: Array, page_bytes: int, edge_bytes: int, row_bytes: int) -> Array:
         """Return the first row of each page, such that pages fit, and the number of rows last."""
 

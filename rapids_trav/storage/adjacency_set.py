@@ -44,7 +44,7 @@ class AdjacencySet:
         self._degrees: dict[tuple[str, bool], Array] = {}
         self._coo: dict[int, EdgeList] = {}  # edge lists, by the identity of their adjacency
         if forward is None:
-            forward = engine.build_adjacency(chunks, n_vertices, symmetric=not directed)
+            forward = self._built(chunks, symmetric=not directed)
         else:
             forward = engine.take_over(forward)
         if forward.weights is not None:
@@ -76,6 +76,10 @@ class AdjacencySet:
         """Hold memory for searches ahead of the one whose answer is made; give their number, up to `most`."""
         return nullcontext(most)
 
+    def _built(self, chunks: Chunks, *, symmetric: bool = False, transpose: bool = False) -> Adjacency:
+        """Build an adjacency of the caller's edges."""
+        return self._engine.build_adjacency(chunks, self.n_vertices, symmetric=symmetric, transpose=transpose)
+
     def _rebuilt(self, *, symmetric: bool) -> Adjacency:
         """Build the symmetrised adjacency if `symmetric`, else the one by destination."""
         engine = self._engine
@@ -99,7 +103,7 @@ class AdjacencySet:
                 "symmetric": {"symmetric": True},
             }[name]
             assert self._weighted is not None
-            built = self._engine.build_adjacency(self._weighted, self.n_vertices, **how)
+            built = self._built(self._weighted, **how)
             assert built.weights is not None
             self._weights[name] = built.weights
             self.__dict__.setdefault(name, replace(built, weights=None))

@@ -31,6 +31,7 @@ from rapids_trav.storage.in_memory import InMemory
 from rapids_trav.storage.interface import GraphEdges
 from rapids_trav.storage.mapped_arrays import Scratch
 from rapids_trav.storage.search_memory import SEARCH, most_within, needed_beside, room_of
+from rapids_trav.storage.spilled_build import LimitedArrays
 
 STRUCTURES = "the structures of the graph"
 AHEAD = "searches of a stream"
@@ -42,15 +43,20 @@ class _Owner:
 
 
 class LimitedAdjacencySet(AdjacencySet):
-    """An `AdjacencySet` whose memory counts in a budget; `n_edges` is an upper bound of the edges."""
+    """An `AdjacencySet` whose memory counts in a budget; `n_edges` is an upper bound of the edges.
+
+    `spill` is the folder for arrays in files, or None.
+    """
 
     limited = True
+    _engine: Engine
 
     def __init__(
-        self, budget: Budget, n_edges: int, engine: Engine, n_vertices: int, chunks: Chunks,
-        directed: bool, weighted: Chunks | None = None, forward: Adjacency | None = None,
+        self, budget: Budget, n_edges: int, spill: str | os.PathLike[str] | None, engine: Engine,
+        n_vertices: int, chunks: Chunks, directed: bool, weighted: Chunks | None = None,
+        forward: Adjacency | None = None,
     ) -> None:  # fmt: skip
-        self._budget, self._n_edges = budget, n_edges
+        self._budget, self._n_edges, self._spill = budget, n_edges, spill
         self._making = threading.RLock()
         self._unweighted = weighted is None and (forward is None or forward.weights is None)
         self._place, self._engine, self.n_vertices = engine.place, engine, n_vertices
@@ -109,6 +115,14 @@ class LimitedAdjacencySet(AdjacencySet):
             with self._growing(DEGREE_BYTES * self.n_vertices):
                 view = super().gather_view(direction, weighted, pushed)
         return replace(view, budget=self._budget)
+
+    def _built(self, chunks: Chunks, *, symmetric: bool = False, transpose: bool = False) -> Adjacency:
+        if self._place != "host":
+            return super()._built(chunks, symmetric=symmetric, transpose=transpose)
+        arrays = LimitedArrays(self._budget, self._spill)
+        return self._engine.build_outside(
+            chunks, self.n_vertices, arrays, symmetric=symmetric, transpose=transpose
+        )
 
     def _rebuilt(self, *, symmetric: bool) -> Adjacency:
         n_bytes = self._adjacency_bytes(symmetric)
@@ -193,7 +207,9 @@ class Limited(InMemory):
     ) -> None:
         self.budget: Budget = budget
         self._scratch = Scratch(spill)
-        super().__init__(engine, n_vertices, edges, partial(LimitedAdjacencySet, budget, n_edges, engine))
+        super().__init__(
+            engine, n_vertices, edges, partial(LimitedAdjacencySet, budget, n_edges, spill, engine)
+        )
 
     def _outside_limit(self, array: np.ndarray) -> np.ndarray:
         return self._scratch.copied(array, "a path layout") if self.engine.place == "host" else array

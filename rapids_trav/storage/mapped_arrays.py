@@ -107,6 +107,11 @@ class Scratch:
                 f"larger memory_limit."
             ) from error
 
+    def spare(self, n: int, dtype: npt.DTypeLike, what: str, most_bytes: int) -> np.ndarray:
+        """Return an array of n entries: in memory up to `most_bytes`, else in such a file."""
+        dtype = np.dtype(dtype)
+        return np.empty(n, dtype) if n * dtype.itemsize <= most_bytes else self.on_disk(n, dtype, what)
+
     def copied(self, array: Array, what: str) -> np.ndarray:
         """Return a copy of an array in such a file."""
         copy = self.on_disk(len(array), array.dtype, what)

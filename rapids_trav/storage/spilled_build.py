@@ -21,8 +21,39 @@ from rapids_trav.storage.resident_rows import ResidentRows
 from rapids_trav.utilities import host_memory
 from rapids_trav.utilities.sizes import readable
 
+SPARE_SHARE = 16  # a spare array of each thread takes at most this share of the limit in memory
 
-class SpilledBuild:
+
+class LimitedArrays:
+    """The arrays of a build in host memory under a limit, which the caller has counted, but for spare ones.
+
+    The spare arrays are as long as the largest bucket of the build, in which a hub may have most edges.
+
+    Parameters
+    ----------
+    budget : Budget
+    spill : path, optional
+        Folder for arrays in files; the default is the folder for temporary files.
+    """
+
+    def __init__(self, budget: Budget, spill: str | os.PathLike[str] | None = None) -> None:
+        self.budget = budget
+        self.scratch = Scratch(spill)
+
+    def allocate(self, n: int, dtype: DType, what: str) -> Array:
+        """Allocate an array of the result."""
+        return np.empty(n, dtype)
+
+    def allocate_spare(self, n: int, dtype: DType, what: str, n_threads: int) -> Array:
+        """Allocate a spare array of one of `n_threads`: in a file if it exceeds a share of the limit."""
+        return self.scratch.spare(n, dtype, what, self.budget.limit // (SPARE_SHARE * n_threads))
+
+    def cut(self, row_offsets: Array, page_bytes: int, edge_bytes: int, row_bytes: int) -> Array:
+        """Return the first rows of the pages of an adjacency; see `csr.pages.page_rows`."""
+        return page_rows(np.asarray(row_offsets), page_bytes, edge_bytes, row_bytes)
+
+
+class SpilledBuild(LimitedArrays):
     """Builder of adjacencies whose large arrays are outside the engine's memory.
 
     Parameters
@@ -35,10 +66,9 @@ class SpilledBuild:
     """
 
     def __init__(self, engine: Engine, budget: Budget, spill: str | os.PathLike[str] | None = None) -> None:
+        super().__init__(budget, spill)
         self.engine = engine
         self.xp = engine.xp
-        self.budget = budget
-        self.scratch = Scratch(spill)
         self.search_rows = ResidentRows(engine if is_device(engine) else None, budget)
 
     def build_adjacency(
@@ -63,10 +93,6 @@ class SpilledBuild:
             except MemoryError:
                 pass  # the system may allow less pinned memory than is free
         return self.scratch.on_disk(n, dtype, what)
-
-    def cut(self, row_offsets: Array, page_bytes: int, edge_bytes: int, row_bytes: int) -> Array:
-        """Return the first rows of the pages of an adjacency; see `csr.pages.page_rows`."""
-        return page_rows(np.asarray(row_offsets), page_bytes, edge_bytes, row_bytes)
 
     def kept(self, array: Array, what: str) -> Array:
         """Return a host array to be kept: for the CPU engine, whose memory is limited, a copy in a file."""

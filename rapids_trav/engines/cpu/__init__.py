@@ -74,11 +74,16 @@ class CpuEngine:
         symmetric: bool = False,
         transpose: bool = False,
     ) -> Adjacency:
-        """Build an adjacency in arrays that `outside.allocate` makes, which may be files."""
+        """Build an adjacency in arrays that `outside` allocates, which may be files."""
         from rapids_trav.engines.cpu.build import build_adjacency
 
         return build_adjacency(
-            chunks, n_vertices, symmetric=symmetric, transpose=transpose, allocate=outside.allocate
+            chunks,
+            n_vertices,
+            symmetric=symmetric,
+            transpose=transpose,
+            allocate=outside.allocate,
+            allocate_spare=outside.allocate_spare,
         )
 
     def take_over(self, adjacency: Adjacency) -> Adjacency:

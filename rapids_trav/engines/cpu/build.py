@@ -11,7 +11,8 @@ small, is sorted in place:
 
 Each step runs on all threads, and the result does not depend on how many there are.  Beyond the result the
 build needs 2 bytes an edge, one block of the input and, for each thread, 6 bytes (10 with 64-bit vertices)
-and the weight of each edge of its current bucket.
+and the weight of each edge of the largest of its buckets.  The bucket of a hub may have most edges, so
+`allocate_spare` can put these spare arrays elsewhere.
 
 Weights are only moved, so kernels receive their bits: one compilation serves float64 and int64.
 """
@@ -27,6 +28,7 @@ from rapids_trav.engines.cpu.runtime.compile import Team, kernel
 from rapids_trav.errors import EDGES_CHANGED, TravError
 
 Allocate = Callable[[int, np.dtype | type, str], np.ndarray]
+AllocateSpare = Callable[[int, np.dtype | type, str, int], np.ndarray]
 
 BLOCK = 1 << 22  # edges of the input handled at once
 DIGIT_BITS = 11
@@ -39,6 +41,7 @@ def build_adjacency(
     symmetric: bool = False,
     transpose: bool = False,
     allocate: Allocate = lambda length, dtype, what: np.empty(length, dtype),
+    allocate_spare: AllocateSpare = lambda length, dtype, what, n_threads: np.empty(length, dtype),
 ) -> Adjacency:
     """Build compressed rows of the edges that `chunks()` yields.
 
@@ -54,6 +57,8 @@ def build_adjacency(
         Rows are destinations.
     allocate : callable(length, dtype, what), optional
         Makes the arrays with an entry for each edge or each vertex.
+    allocate_spare : callable(length, dtype, what, n_threads), optional
+        Makes a spare array with an entry for each edge of a bucket; each of `n_threads` has one at a time.
 
     Returns
     -------
@@ -100,10 +105,19 @@ def build_adjacency(
         row_offsets[-1] = starts[-1]
         vertex_bits = max(n_vertices - 1, 1).bit_length()
         digits = -(-vertex_bits // DIGIT_BITS)
-        team.run(
-            _sort_buckets, n_buckets, starts, shift, digits, -(-vertex_bits // digits),
-            column_indices, edge_bits, low_bits, row_offsets, grain=1,
-        )  # fmt: skip
+        sizes = np.diff(starts)
+
+        def sort_buckets(begin: int, end: int) -> None:
+            longest, arrays = int(sizes[begin:end].max()), (column_indices, edge_bits, low_bits)
+            spare = (
+                None if array is None else allocate_spare(longest, array.dtype, "sorting rows", team.size)
+                for array in arrays
+            )
+            _sort_buckets(
+                starts, shift, digits, -(-vertex_bits // digits), *arrays, *spare, row_offsets, begin, end
+            )
+
+        team.run(sort_buckets, n_buckets, grain=1)
     return Adjacency(row_offsets, column_indices, weights=edge_weights)
 
 
@@ -166,16 +180,10 @@ def _scatter(
 
 @kernel
 def _sort_buckets(
-    starts, shift, digits, digit_bits, column_indices, edge_weights, low_bits, row_offsets, begin, end
+    starts, shift, digits, digit_bits, column_indices, edge_weights, low_bits,
+    spare_columns, spare_weights, spare_bits, row_offsets, begin, end,
 ):  # fmt: skip
     n_vertices = len(row_offsets) - 1
-    longest = 0
-    for bucket in range(begin, end):
-        longest = max(longest, starts[bucket + 1] - starts[bucket])
-    spare_columns = np.empty(longest, column_indices.dtype)
-    spare_bits = np.empty(longest, low_bits.dtype)
-    if edge_weights is not None:
-        spare_weights = np.empty(longest, edge_weights.dtype)
     place = np.empty(max(1 << digit_bits, 1 << shift), np.int64)
     mask = (1 << digit_bits) - 1
 
