@@ -11,6 +11,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from itertools import accumulate
 
 import numpy as np
+import pyarrow as pa
 
 from rapids_trav.edges.frame_rows import FrameRows, GraphDefaults
 from rapids_trav.edges.generated_edges import absent
@@ -48,10 +49,21 @@ class ArrowEdges(FrameRows):
         return []
 
     def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:
+        columns = self.columns if columns is None else columns
         for first, frame in zip(self._firsts, self._frames, strict=False):
-            made = self._reader.read(frame, self.columns if columns is None else columns)
-            made.index = range(first, first + len(frame))
-            yield made
+            step = self._step(frame, columns, rows)
+            for begin in range(0, max(len(frame), 1), step):
+                made = self._reader.read(frame.slice(begin, step), columns)
+                made.index = range(first + begin, first + begin + len(made))
+                yield made
+
+    def _step(self, frame: Values, columns: Sequence[Hashable], rows: int | None) -> int:
+        """Return how many rows to convert at once: all of a dictionary type, whose values would differ."""
+        whole = max(len(frame), 1)
+        if rows is None or len(frame) <= rows:
+            return whole
+        types = forms.columns_of(self._form, frame.slice(0, 0), columns).schema.types
+        return whole if any(map(pa.types.is_dictionary, types)) else rows
 
     def rows_of(self, frame: Frame, rows: Array) -> Frame:
         found = move(rows, np) + (int(frame.index[0]) if len(frame) else 0)
@@ -63,7 +75,7 @@ class ArrowEdges(FrameRows):
 
     def id_bytes(self, columns: Sequence[Hashable]) -> int | None:
         """Return the bytes of these columns."""
-        return sum(forms.columns_of(self._form, frame, columns).nbytes for frame in self._frames)
+        return sum(self._form.nbytes(frame, [str(name) for name in columns]) for frame in self._frames)
 
 
 def _common_form(frames: Sequence[Values]) -> forms.Form:

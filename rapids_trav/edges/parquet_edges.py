@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pyarrow.dataset import ParquetFileFragment
 
 ROWS_PER_READ = 1 << 26  # row groups of a Parquet file are read together up to about this many rows
+READ_BYTES = 1 << 16  # bytes of a column read at once where a row group is read in parts
 _INDEX = re.compile(r"__index_level_\d+__")  # an index that pandas has stored
 
 
@@ -91,16 +92,51 @@ class ParquetEdges(FrameRows):
         start = 0
         for fragment in self._fragments():
             for groups in _batches(fragment, rows or ROWS_PER_READ):
-                try:
-                    frame = self._read(fragment.subset(row_group_ids=groups), groups, columns)
-                except (OSError, ValueError) as error:
-                    raise _unreadable(fragment.path, error) from error
-                frame.index = range(start, start + len(frame))
-                start += len(frame)
-                yield frame
+                frames = self._frames(fragment, groups, columns, rows or ROWS_PER_READ)
+                while True:
+                    try:
+                        frame = next(frames, None)
+                    except (OSError, ValueError) as error:
+                        raise _unreadable(fragment.path, error) from error
+                    if frame is None:
+                        break
+                    frame.index = range(start, start + len(frame))
+                    start += len(frame)
+                    yield frame
         if start == 0:  # files without rows still give columns and types
             table = self._dataset.schema.empty_table().select(columns)
             yield self.library.from_arrow(table)
+
+    def _frames(
+        self, fragment: ParquetFileFragment, groups: list[int], columns: list[Hashable], rows: int
+    ) -> Iterator[Frame]:
+        """Yield row groups as one frame or, if a group has more rows, as frames of up to `rows` rows."""
+        subset = fragment.subset(row_group_ids=groups)
+        if self.library.name == "pandas" and subset.row_groups[0].num_rows > rows:
+            yield from self._parts(fragment, groups, columns, rows)
+        else:
+            yield self._read(subset, groups, columns)
+
+    def _parts(
+        self, fragment: ParquetFileFragment, groups: list[int], columns: list[Hashable], rows: int
+    ) -> Iterator[Frame]:
+        """Read row groups a few rows at a time, with a page of each column in memory."""
+        import pyarrow as pa
+        import pyarrow.dataset
+        import pyarrow.parquet
+
+        keys = pyarrow.dataset.get_partition_keys(fragment.partition_expression)
+        stored = [name for name in columns if name not in keys]
+        with self._dataset.filesystem.open_input_file(fragment.path) as opened:
+            file = pyarrow.parquet.ParquetFile(opened, buffer_size=READ_BYTES, pre_buffer=False)
+            for batch in file.iter_batches(rows, groups, stored):
+                table = pa.Table.from_batches([batch])
+                for name in set(columns) - set(stored):
+                    field = self._dataset.schema.field(name)
+                    table = table.append_column(
+                        field, pa.repeat(pa.scalar(keys[name], field.type), len(table))
+                    )
+                yield self.library.from_arrow(table.select(columns))
 
     def _read(self, fragment: ParquetFileFragment, groups: list[int], columns: list[Hashable]) -> Frame:
         if self.library.name == "pandas":

@@ -48,6 +48,10 @@ class ArrowForm:
         """Return the named columns as a table."""
         return frame.select(list(columns))
 
+    def nbytes(self, frame: Frame, columns: Sequence[str]) -> int:
+        """Return the bytes of the named columns."""
+        return self.table(frame, columns).nbytes
+
     def take(self, frame: Frame, rows: np.ndarray) -> Frame:
         """Return these rows with all columns, as a frame of the caller's kind."""
         if not any(column.type in arrow.PLAIN for column in frame.columns):
@@ -139,6 +143,9 @@ class PolarsForm:
             if isinstance(frame.schema[name], self._polars.Enum):  # older polars does not tell the order
                 table = table.set_column(i, name, arrow.ordered(table[i]))
         return table
+
+    def nbytes(self, frame: Frame, columns: Sequence[str]) -> int:
+        return int(frame.select(columns).estimated_size())  # Arrow would copy strings
 
     def take(self, frame: Frame, rows: np.ndarray) -> Frame:
         return frame[rows]
