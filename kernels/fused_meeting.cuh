@@ -66,6 +66,7 @@ struct Meeting {
 struct RanksShared {
     Shared* reached[MOST_RANKS];  // memory of each rank
     u64 told[MOST_RANKS][TOLD];   // totals of each rank, from the last meeting
+    u64 offered[MOST_RANKS];      // to each rank, as this block tells them (LEAN)
     u32 number;                   // of the last meeting
 
     // Entries of a rank's list.
@@ -149,29 +150,28 @@ __device__ __forceinline__ void begin_meetings(const Arguments& given, RanksShar
 
 // Tells all ranks the totals of this one; one warp of the rank calls it when all its blocks have arrived.
 // After offers, each rank is told how many are for it, in place of the vertices listed.
-__device__ __forceinline__ void tell_totals(const Ranks& ranks, const Level* level, u32 number, bool offers,
-                                            bool shown) {
+__device__ __forceinline__ void tell_totals(const Ranks& ranks, RanksShared& heard, const Level* level,
+                                            u32 number, bool offers, bool shown) {
     const u32 lane = lane_id();
     const u32 field = min(lane / 2, static_cast<u32>(TOLD - 1));
     const u64 total = __ldcg(reinterpret_cast<const u64*>(level) + field);
+    if (offers) {
+        for (i32 r = lane_id(); r < ranks.n; r += WARP) {
+            heard.offered[r] = __ldcg(&ranks.meeting->offers[r]);
+            ranks.meeting->offers[r] = 0;  // before other blocks hear of this level and offer more
+        }
+        __syncwarp();
+    }
     if (shown) {
         __threadfence_system();
     } else {
         __threadfence();
     }
-    for (i32 first = 0; first < ranks.n; first += WARP) {
-        u64 offered = 0;
-        if (offers && first + lane_id() < ranks.n) {
-            offered = __ldcg(&ranks.meeting->offers[first + lane_id()]);
-            ranks.meeting->offers[first + lane_id()] = 0;
-        }
-        for (i32 r = first; r < min(first + WARP, ranks.n); ++r) {
-            const u64 for_it = __shfl_sync(FULL_WARP, offered, r - first);
-            const u64 told = offers && field == 0 ? for_it : total;
-            const u64 half = lane % 2 ? told >> 32 : told & 0xffffffffu;
-            u64* const words = ranks.shared[r]->slots[number & 1][ranks.rank].words;
-            if (lane < TOLD_WORDS) store_remote(words + lane, static_cast<u64>(number) << 32 | half);
-        }
+    for (i32 r = 0; r < ranks.n; ++r) {
+        const u64 told = offers && field == 0 ? heard.offered[r] : total;
+        const u64 half = lane % 2 ? told >> 32 : told & 0xffffffffu;
+        u64* const words = ranks.shared[r]->slots[number & 1][ranks.rank].words;
+        if (lane < TOLD_WORDS) store_remote(words + lane, static_cast<u64>(number) << 32 | half);
     }
 }
 
@@ -227,7 +227,7 @@ __device__ __forceinline__ bool meet(BlockShared& shared, RanksShared& heard, Co
         }
         if (__shfl_sync(FULL_WARP, static_cast<u32>(last), 0)) {
             __syncwarp();
-            tell_totals(ranks, level, number, offers, shown);
+            tell_totals(ranks, heard, level, number, offers, shown);
         }
     }
     for (i32 r = warp_in_block(); r < ranks.n; r += WARPS) {
