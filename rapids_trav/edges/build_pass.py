@@ -35,7 +35,7 @@ class BuildPass:
         self.chunks = self.n_edges = 0
         dtypes: list[Dtype] = []
         columns = [*self._sides[0], *self._sides[1], *([self._weight] if self._weight is not None else [])]
-        for frame in self._source.chunks(columns):
+        for frame in self._source.chunks(list(dict.fromkeys(columns))):  # the sides may share a column
             if self._weight is not None:
                 self._check_weight(frame[self._weight])
             for side in self._sides:

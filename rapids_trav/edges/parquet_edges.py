@@ -39,7 +39,7 @@ class ParquetEdges(FrameRows):
             )
         except FileNotFoundError as error:
             raise TravError(f"Edges {', '.join(names)} do not exist: check the path.") from error
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, pyarrow.ArrowTypeError) as error:
             raise _unreadable(", ".join(names), error) from error
         if not self._dataset.files:
             raise TravError(
@@ -67,10 +67,12 @@ class ParquetEdges(FrameRows):
             yield fragment
 
     def _check_columns(self, fragment: ParquetFileFragment) -> None:
-        """Refuse a file with other columns than the first."""
+        """Refuse a file with other columns than the first, or without the folders of another file."""
         own, first = set(_columns(self._schema(fragment))), self._dataset.files[0]
         for name in sorted(own ^ set(_columns(self._dataset.schema))):
             there, missing = (fragment.path, first) if name in own else (first, fragment.path)
+            if there == missing:
+                there = "the paths of other files"
             raise UnknownColumnError(
                 f"Column {name!r} is in {there} but not in {missing}: give all files the same columns."
             )

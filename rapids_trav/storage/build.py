@@ -139,7 +139,7 @@ def _reading(
     limits: MemoryLimits,
 ) -> tuple[bool, BuildPass]:
     """Return whether the edges are read once, with all ids in memory, and the pass that reads them."""
-    columns = [*sides[0], *sides[1]]
+    columns = list(dict.fromkeys([*sides[0], *sides[1]]))
     id_bytes = source.id_bytes(columns) if isinstance(source, (FrameEdges, ArrowEdges)) else None
     whole = limits.reads_whole(source.count_rows(), id_bytes)
     rows = source if whole else SlicedEdges(source, limits.rows_at_once)

@@ -1,10 +1,13 @@
 """Columns, ids and edges in unusual forms of other libraries: accepted, or refused with a message."""
 
+import re
+
 import networkx
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import scipy.sparse
 
@@ -177,3 +180,40 @@ def test_edges_without_columns_have_none_to_choose_from(edges):
         EdgeColumnsError, match=r"^The edges have no columns: give a frame with a column for each"
     ):
         Graph.from_edges(edges)
+
+
+SHARED_COLUMNS = pa.table({"src": [1, 2], "dst": [2, 3], "k": [7, 7]})
+
+
+@pytest.mark.parametrize("limit", [None, "1MB"])
+@pytest.mark.parametrize("form", ["parquet", "pyarrow", "polars", "pandas"])
+def test_ends_and_weights_may_share_a_column(tmp_path, form, limit):
+    pq.write_table(SHARED_COLUMNS, tmp_path / "edges.parquet")
+    edges = {
+        "parquet": tmp_path / "edges.parquet",
+        "pyarrow": SHARED_COLUMNS,
+        "polars": pl.from_arrow(SHARED_COLUMNS),
+        "pandas": SHARED_COLUMNS.to_pandas(),
+    }[form]
+    weighted = Graph.from_edges(edges, weight="src", memory_limit=limit).sssp(1)
+    pairs = Graph.from_edges(edges, src=["src", "k"], dst=["dst", "k"], memory_limit=limit).bfs((1, 7))
+    weighted, pairs = (answer["distance"].to_numpy().tolist() for answer in (weighted, pairs))
+    assert weighted == [0, 1, 3]
+    assert pairs == [0, 1, 2]
+
+
+def test_a_folder_s_name_of_another_type_than_the_column_is_told(tmp_path):
+    (tmp_path / "src=5").mkdir()
+    pq.write_table(SHARED_COLUMNS, tmp_path / "src=5" / "edges.parquet")
+    with pytest.raises(TravError, match=r"cannot be read as Parquet: .* incompatible types: int64 vs int32"):
+        Graph.from_edges(tmp_path)
+
+
+def test_a_file_is_not_compared_with_itself(tmp_path):
+    for folder in ("src=5", "other=5"):
+        (tmp_path / folder).mkdir()
+        pq.write_table(SHARED_COLUMNS.drop(["src"]), tmp_path / folder / "edges.parquet")
+    with pytest.raises(TravError, match=r"is in (.*) but not in (.*): give") as told:
+        Graph.from_edges(tmp_path)
+    there, missing = re.search(r"is in (.*) but not in (.*): give", str(told.value)).groups()
+    assert there != missing

@@ -111,6 +111,15 @@ def test_a_limit_that_is_enough_for_bfs_is_enough_for_levels_and_paths():
     assert graph.paths(0, 3)["vertex"].iloc[-1] == 3
 
 
+@pytest.mark.parametrize("limit", range(100_000, 1_000_001, 50_000))
+def test_any_limit_is_enough_for_both_directions_of_a_directed_graph(limit):
+    """With some limits, rows by source would fit the memory, but not those by destination beside them."""
+    random = np.random.default_rng(0)
+    edges = pd.DataFrame({"src": random.integers(0, 500, 40_000), "dst": random.integers(0, 500, 40_000)})
+    graph = edges.trav.graph(memory_limit=limit, directed=True)
+    assert len(graph.bfs(0)) == 500
+
+
 def test_a_refusal_foresees_what_is_said_to_be_needed():
     budget = Budget(1000)
     budget.allocate(100, "vertex ids")

@@ -52,6 +52,10 @@ def in_memory_bytes(
     That includes the weights, which are built beside the rows when they are first asked for.
     """
     graph = graph_bytes(host, n_vertices, n_edges, directed=directed, weighted=weighted)
+    if directed:  # the rows by destination are made from those by source, expanded to edges
+        source = _rows_bytes(host, n_vertices) + vertex_bytes(n_vertices) * n_edges
+        source += edge_list_bytes(n_vertices, n_edges)
+        graph = max(graph, source + adjacency_bytes(host, n_vertices, n_edges))
     needed = graph + QUESTION_BYTES * n_vertices
     if weighted:
         entries, structures = (n_edges, 2) if directed else (2 * n_edges, 1)
