@@ -9,11 +9,9 @@ import pyarrow as pa
 from rapids_trav.edges.sources import EdgeSource
 from rapids_trav.frames.columns import Array, Frame
 
-OTHERS_SHARE = 4  # strings and other values take this many times the memory of numbers while they are read
-
 
 class SlicedEdges:
-    """An `EdgeSource` whose frames are passed on in slices of up to `rows` rows, or fewer of strings.
+    """An `EdgeSource` whose frames are passed on in slices of up to `rows` rows.
 
     After each slice Arrow gives back the memory that its operations on strings have freed, which it would
     keep otherwise.
@@ -32,10 +30,8 @@ class SlicedEdges:
     def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:
         rows = min(rows or self._rows, self._rows)
         for frame in self._source.chunks(columns, rows):
-            numbers = all(frame[name].dtype.kind in "biuf" for name in columns or self.columns)
-            step = rows if numbers else max(rows // OTHERS_SHARE, 1)
-            for first in range(0, max(len(frame), 1), step):
-                yield frame if len(frame) <= step else frame.iloc[first : first + step]
+            for first in range(0, max(len(frame), 1), rows):
+                yield frame if len(frame) <= rows else frame.iloc[first : first + rows]
                 pa.default_memory_pool().release_unused()
 
     @property
