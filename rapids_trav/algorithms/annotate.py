@@ -8,7 +8,7 @@ import numpy as np
 
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.edges.sources import require_column
-from rapids_trav.errors import TravError, plain, type_name, written
+from rapids_trav.errors import TravError, type_name, written, written_id
 from rapids_trav.frames import arrow, forms, proxies
 from rapids_trav.frames.columns import Array, Frame, Series, Values, id_names, move
 from rapids_trav.frames.forms import Form
@@ -147,21 +147,14 @@ def _rows_of(graph: TraversableGraph, values: Frame, own: Sequence[str]) -> Valu
 
 def _misnamed(vertices: Frame, places: np.ndarray) -> str:
     """Return the message about the first vertex of an answer that is unknown, -1, or else is named twice."""
-
-    def named(row: int) -> str:
-        parts = tuple(plain(vertices[name].iloc[row]) for name in vertices.columns)
-        return written(parts if len(parts) > 1 else parts[0])
-
     if len(unknown := np.flatnonzero(places < 0)):
-        return (
-            f"answer names vertex {named(int(unknown[0]))}, which the graph does not have: give an answer of "
-            f"this graph."
-        )
+        name = written_id(vertices, vertices.columns, int(unknown[0]))
+        return f"answer names vertex {name}, which the graph does not have: give an answer of this graph."
     _, firsts = np.unique(places, return_index=True)
     again = int(np.setdiff1d(np.arange(len(places)), firsts)[0])
     return (
-        f"answer names vertex {named(again)} in several rows: give one row for each vertex; with "
-        f"mode='each', give the rows of one source."
+        f"answer names vertex {written_id(vertices, vertices.columns, again)} in several rows: give one row "
+        f"for each vertex; with mode='each', give the rows of one source."
     )
 
 

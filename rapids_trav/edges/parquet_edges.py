@@ -90,11 +90,10 @@ class ParquetEdges(FrameRows):
     def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:
         if self._current_stamps() != self._stamps:
             raise TravError(EDGES_CHANGED)
-        columns = list(columns or self.columns)
-        start = 0
+        columns, rows, start = list(columns or self.columns), rows or ROWS_PER_READ, 0
         for fragment in self._fragments():
-            for groups in _batches(fragment, rows or ROWS_PER_READ):
-                frames = self._frames(fragment, groups, columns, rows or ROWS_PER_READ)
+            for groups in _batches(fragment, rows):
+                frames = self._frames(fragment, groups, columns, rows)
                 while True:
                     try:
                         frame = next(frames, None)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from rapids_trav.errors import TravError, plain, written
+from rapids_trav.errors import TravError, written, written_id
 from rapids_trav.frames import forms, proxies
 from rapids_trav.frames.columns import Array, Frame, id_names
 
@@ -120,9 +120,8 @@ def ends_of(
     u, v = (known.get_indexer(_index(edges[list(side)], known)) for side in (columns.src, columns.dst))
     for side, found in ((columns.src, u), (columns.dst, v)):
         if len(unknown := np.flatnonzero(found < 0)):
-            ends = tuple(plain(edges[name].iloc[int(unknown[0])]) for name in side)
             raise TravError(
-                f"The edges lead to {written(ends if len(ends) > 1 else ends[0])}, which is not among the "
+                f"The edges lead to {written_id(edges, side, int(unknown[0]))}, which is not among the "
                 f"vertices: give edges between these vertices."
             )
     return u, v
