@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 EDGES_CHANGED = "The edges changed since the graph was built: build the graph again."
@@ -108,12 +108,6 @@ def written(value: object) -> str:
     except ValueError:  # an integer with more digits than Python prints
         return f"an integer of {plain(value).bit_length()} bits"
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
-
-
-def written_id(frame: Any, columns: Iterable[Hashable], row: int) -> str:
-    """Return the id in a row of a frame as messages show it: a value, or one for each of several columns."""
-    parts = tuple(plain(frame[name].iloc[row]) for name in columns)
-    return written(parts if len(parts) > 1 else parts[0])
 
 
 def first_line(error: Exception) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterable
 from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from rapids_trav.errors import plain, written
 
 Array = Any
 Series = Any
@@ -43,3 +45,9 @@ def move(array: Array, xp: ModuleType) -> Array:
     if xp is np:
         return array.get() if hasattr(array, "get") else np.asarray(array)
     return xp.asarray(array)
+
+
+def written_id(frame: Frame, columns: Iterable[Hashable], row: int) -> str:
+    """Return the id in a row of a frame as messages show it: a value, or one for each of several columns."""
+    parts = tuple(plain(frame[name].iloc[row]) for name in columns)
+    return written(parts if len(parts) > 1 else parts[0])

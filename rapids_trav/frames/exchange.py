@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from rapids_trav.errors import TravError, written, written_id
+from rapids_trav.errors import TravError, written
 from rapids_trav.frames import forms, proxies
-from rapids_trav.frames.columns import Array, Frame, id_names
+from rapids_trav.frames.columns import Array, Frame, id_names, written_id
 
 if TYPE_CHECKING:
     import igraph
