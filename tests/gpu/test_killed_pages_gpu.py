@@ -110,13 +110,14 @@ def test_a_cpu_that_gathers_over_all_edges_does_not_work_alone(engine, cpu):
     case = CASES["rmat"]
     program, values, active, options = question("pagerank", case)
     view = in_pages(in_pinned_memory(engine, gather_view(case, cpu)), 6)
-    measured = {"cpu seconds": 3.0, "cpu edges": 1.0, "gpu seconds": 1.0, "gpu edges": 1.0}
+    # So much time that the pages of this run do not change the ratio: the CPU leaves the last two to the GPU.
+    measured = {"cpu seconds": 3e9, "cpu edges": 1e9, "gpu seconds": 1e9, "gpu edges": 1e9}
     first = replace(start(program, view.n_vertices, values, active, engine.xp), policy=measured)
     with HybridExecutor(view, program, first, options) as executor:
         executor.state.tally = executor.state.tally._replace(scout=1)
         assert executor.dispatcher.alone(1 / view.into.n_edges)
         assert executor.step("pull") == "pull"
-        assert executor.policy["gpu edges"] > 1.0
+        assert executor.policy["gpu edges"] > 1e9
 
 
 def test_an_error_in_a_hybrid_run_names_the_program(engine, cpu):
