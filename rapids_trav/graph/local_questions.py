@@ -187,7 +187,8 @@ class LocalQuestions(GraphContents):
         self.storage.close()
 
     def __getstate__(self) -> dict[str, object]:
-        if isinstance(self.storage, Paged) or isinstance(self.rows, SavedRows):
+        in_files = any(place == "disk" for _, _, place in self.storage.memory())
+        if in_files or isinstance(self.storage, Paged) or isinstance(self.rows, SavedRows):
             raise TypeError(
                 "A graph that is kept in files cannot be pickled: save it, and open the folder where it is "
                 "needed."

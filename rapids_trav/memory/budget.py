@@ -174,6 +174,15 @@ class Budget:
         if n_bytes > self.free:
             raise self.refusal(n_bytes, what)
 
+    def fits(self, n_bytes: int, beside: int) -> bool:
+        """Return whether `n_bytes` could be kept, with `beside` bytes left for each question that runs alone.
+
+        The bytes that this thread's question holds now are part of `beside`, unless they are more.
+        """
+        with self._changed:
+            held = 0 if self._claim is None else self._claim.held
+            return n_bytes + max(beside, held) <= self.limit - (self._lasting - self._spare)
+
     def try_allocate(self, n_bytes: int, what: str) -> bool:
         """Take `n_bytes` for `what` if they are left; return whether they were."""
         n_bytes = int(n_bytes)

@@ -46,11 +46,16 @@ class AdjacencySet:
         if forward is None:
             forward = self._built(chunks, symmetric=not directed)
         else:
-            forward = engine.take_over(forward)
+            forward = self._builder.take_over(forward)
         if forward.weights is not None:
             self._weights["forward"] = forward.weights
             forward = replace(forward, weights=None)
         self.forward: Adjacency = forward
+
+    @property
+    def _builder(self) -> Builder:
+        """Builder of the structures."""
+        return self._engine
 
     @cached_property
     def backward(self) -> Adjacency:
@@ -78,7 +83,9 @@ class AdjacencySet:
 
     def _built(self, chunks: Chunks, *, symmetric: bool = False, transpose: bool = False) -> Adjacency:
         """Build an adjacency of the caller's edges."""
-        return self._engine.build_adjacency(chunks, self.n_vertices, symmetric=symmetric, transpose=transpose)
+        return self._builder.build_adjacency(
+            chunks, self.n_vertices, symmetric=symmetric, transpose=transpose
+        )
 
     def _rebuilt(self, *, symmetric: bool) -> Adjacency:
         """Build the symmetrised adjacency if `symmetric`, else the one by destination."""
@@ -91,7 +98,7 @@ class AdjacencySet:
     def expanded(self, adjacency: Adjacency) -> EdgeList:
         """Return one of the adjacencies in coordinate form; the result is cached."""
         if id(adjacency) not in self._coo:
-            self._coo[id(adjacency)] = self._engine.expand_rows(adjacency)
+            self._coo[id(adjacency)] = self._builder.expand_rows(adjacency)
         return self._coo[id(adjacency)]
 
     def weights(self, name: str) -> Array:

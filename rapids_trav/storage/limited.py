@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
-from rapids_trav.engines.interface import Chunks, Engine
+from rapids_trav.engines.interface import Builder, Chunks, Engine
 from rapids_trav.engines.runs import GatherView
 from rapids_trav.memory.budget import Budget
 from rapids_trav.memory.model.build import (
@@ -31,7 +31,7 @@ from rapids_trav.storage.in_memory import InMemory
 from rapids_trav.storage.interface import GraphEdges
 from rapids_trav.storage.mapped_arrays import Scratch
 from rapids_trav.storage.search_memory import SEARCH, most_within, needed_beside, room_of
-from rapids_trav.storage.spilled_build import LimitedArrays
+from rapids_trav.storage.spilled_build import LimitedArrays, SpilledBuild
 
 STRUCTURES = "the structures of the graph"
 AHEAD = "searches of a stream"
@@ -45,7 +45,8 @@ class _Owner:
 class LimitedAdjacencySet(AdjacencySet):
     """An `AdjacencySet` whose memory counts in a budget; `n_edges` is an upper bound of the edges.
 
-    `spill` is the folder for arrays in files, or None.
+    With the CPU engine, structures that do not fit beside a question are built in files.  `spill` is the
+    folder for arrays in files, or None.
     """
 
     limited = True
@@ -58,6 +59,7 @@ class LimitedAdjacencySet(AdjacencySet):
     ) -> None:  # fmt: skip
         self._budget, self._n_edges, self._spill = budget, n_edges, spill
         self._making = threading.RLock()
+        self._files: SpilledBuild | None = None  # builder of the structure that is being built in files
         self._unweighted = weighted is None and (forward is None or forward.weights is None)
         self._place, self._engine, self.n_vertices = engine.place, engine, n_vertices
         weight = 0 if forward is None or forward.weights is None else forward.weights.dtype.itemsize
@@ -114,10 +116,17 @@ class LimitedAdjacencySet(AdjacencySet):
         else:
             with self._growing(DEGREE_BYTES * self.n_vertices):
                 view = super().gather_view(direction, weighted, pushed)
+                if self._files is not None:
+                    degrees = self._files.kept(view.degrees, "degrees")
+                    self._degrees[into, weighted], view = degrees, replace(view, degrees=degrees)
         return replace(view, budget=self._budget)
 
+    @property
+    def _builder(self) -> Builder:
+        return self._files or self._engine
+
     def _built(self, chunks: Chunks, *, symmetric: bool = False, transpose: bool = False) -> Adjacency:
-        if self._place != "host":
+        if self._place != "host" or self._files is not None:
             return super()._built(chunks, symmetric=symmetric, transpose=transpose)
         arrays = LimitedArrays(self._budget, self._spill)
         return self._engine.build_outside(
@@ -128,6 +137,8 @@ class LimitedAdjacencySet(AdjacencySet):
         n_bytes = self._adjacency_bytes(symmetric)
         source = edge_list_bytes(self.n_vertices, self.forward.n_edges)
         with self._growing(n_bytes + source) as grown:
+            if self._files is not None:
+                return self._files.rebuild(self.forward, None, symmetric=symmetric)
             built = super()._rebuilt(symmetric=symmetric)
             grown.append(built.nbytes)  # stored in `self` only after this function has returned
             return built
@@ -150,15 +161,30 @@ class LimitedAdjacencySet(AdjacencySet):
         equals = 0 if self._unweighted else equals_bytes(self.n_vertices, 2 * self._n_edges)
         return QUESTION_BYTES * self.n_vertices + QUESTION_FIXED + equals
 
+    def _fits(self, n_bytes: int) -> bool:
+        """Return whether to build structures of `n_bytes` in memory, as always on a GPU."""
+        # Without the bytes for edges of no weight: they are many, and few graphs have such edges.
+        question = QUESTION_BYTES * self.n_vertices + QUESTION_FIXED
+        return self._place != "host" or self._budget.fits(n_bytes, question)
+
     @contextmanager
     def _growing(self, n_bytes: int, new: bool = False) -> Iterator[list[int]]:
         """Hold memory for the structures that a block builds; those kept count for the lifetime of `self`.
+
+        If they do not fit, no memory is held, and the block builds them in files with `_builder`.
 
         Structures that `held` lists after the block are kept.  For others, which will be stored later, the
         block appends the bytes to the list that it receives.
         """
         budget, kept = self._budget, 0
         with self._making:
+            if not self._fits(n_bytes):
+                self._files = SpilledBuild(self._engine, budget, self._spill)
+                try:
+                    yield []
+                finally:
+                    self._files = None
+                return
             before = 0 if new else self._held_bytes()
             budget.allocate(n_bytes, STRUCTURES, self._for_a_question())
             try:

@@ -17,7 +17,6 @@ from functools import partial
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array
-from rapids_trav.csr.blocks import edge_blocks
 from rapids_trav.csr.packed import PackedHome
 from rapids_trav.csr.pages import longest_row, plan_pages
 from rapids_trav.csr.statistics import strengths
@@ -144,21 +143,8 @@ class PagedAdjacencySet(AdjacencySet):
         return self._weights[name]
 
     def _rebuilt(self, *, symmetric: bool) -> Adjacency:
-        weights, xp = self._weights.get("forward"), self._outside.xp
-        self._outside.search_rows.give_up()
-        size = block_within(self._outside.budget)
-
-        def chunks() -> Iterator[tuple[Array, ...]]:
-            first = 0
-            for edges in edge_blocks(self.forward, xp, block=size):
-                last = first + len(edges.src)
-                own = () if weights is None else (xp.asarray(weights[first:last]),)
-                yield edges.src, edges.dst, *own
-                first = last
-
-        built = self._outside.build_adjacency(
-            chunks, self.n_vertices, symmetric=symmetric, transpose=not symmetric
-        )
+        weights = self._weights.get("forward")
+        built = self._outside.rebuild(self.forward, weights, symmetric=symmetric)
         if weights is not None:  # `built.weights` is None if there are no edges
             name = "symmetric" if symmetric else "backward"
             self._weights[name] = weights[:0] if built.weights is None else built.weights

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -81,6 +82,21 @@ class SpilledBuild(LimitedArrays):
             beside = max(least_bytes(self.engine.place, n_vertices, 2) - needed, 0)
             raise self.budget.refusal(needed, "building the adjacency", beside)
         return self.engine.build_outside(chunks, n_vertices, self, symmetric=symmetric, transpose=transpose)
+
+    def rebuild(self, forward: Adjacency, weights: Array | None, *, symmetric: bool) -> Adjacency:
+        """Build from the rows by source the symmetrised ones if `symmetric`, else those by destination."""
+        self.search_rows.give_up()
+        size = block_within(self.budget)
+
+        def chunks() -> Iterator[tuple[Array, ...]]:
+            first = 0
+            for edges in edge_blocks(forward, self.xp, block=size):
+                last = first + len(edges.src)
+                own = () if weights is None else (self.xp.asarray(weights[first:last]),)
+                yield edges.src, edges.dst, *own
+                first = last
+
+        return self.build_adjacency(chunks, forward.n_vertices, symmetric=symmetric, transpose=not symmetric)
 
     def allocate(self, n: int, dtype: DType, what: str) -> Array:
         """Allocate an array of the result: for a GPU in host memory if there is room, else in a file."""

@@ -82,6 +82,23 @@ def test_budget_counts_and_refuses():
     assert repr(budget) == "<Budget: 600 B of 1 kB, peak 1 kB>"
 
 
+def test_what_is_kept_leaves_questions_their_room():
+    budget = Budget(100)
+    budget.allocate(30, "ids")
+    assert budget.fits(50, 20) and not budget.fits(51, 20)
+
+    def question():
+        budget.allocate(40, "values")
+        assert budget.fits(30, 20) and not budget.fits(31, 20)  # it holds more than the 20 already
+        assert budget.fits(10, 60) and not budget.fits(11, 60)
+        with pytest.raises(TravMemoryError):
+            budget.allocate(31, "rows")
+        budget.release(40, "values")
+
+    budget.ask(question)
+    assert budget.used == 30
+
+
 def test_an_error_counts_small_holders_together():
     budget = Budget(10)
     for i, size in enumerate([4, 3, 1, 1, 1]):
