@@ -36,7 +36,7 @@ class IdReader:
             return self.parse(text)
         except (ValueError, ArithmeticError):
             raise TravError(
-                f"{option} {text}: the ids of these edges are {self.what}: give one of them."
+                f"{option} {text or repr(text)}: the ids of these edges are {self.what}: give one of them."
             ) from None
 
 

@@ -166,7 +166,7 @@ def _unreadable(name: str, error: Exception) -> TravError:
         )
     return TravError(
         f"Edges {name} cannot be read as Parquet: {first_line(error)}; check that the files are complete, or "
-        f"read other formats with rapids_trav.io.read_edges."
+        f"write them again."
     )
 
 

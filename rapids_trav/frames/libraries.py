@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Column = Array | Masked | Series  # anything that can become a column of a frame
 
 FEW = 64  # up to this many values are looked up one by one
-MANY = 1 << 14  # from this many strings on, kernels find the distinct ones: loading them takes milliseconds
+MANY = 1 << 14  # from this many strings on, kernels process them: loading them takes milliseconds
 
 
 def library_of(obj: object, kinds: Sequence[str] = ("DataFrame",)) -> str | None:
@@ -148,12 +148,11 @@ class PandasFrames:
             column = column.astype(vocabulary.dtype)  # for example dates given as text
         if len(column) <= FEW:
             return np.array([_position(vocabulary, value) for value in column], dtype=np.int64)
-        if len(column) >= MANY and column.dtype == vocabulary.dtype:
-            both = self.factorize_strings(self.concat([vocabulary, column]))
-            if both is not None:
-                places = np.full(len(both[1]), -1, np.int64)
-                places[both[0][: len(vocabulary)]] = np.arange(len(vocabulary))
-                return places[both[0][len(vocabulary) :]]
+        if max(len(vocabulary), len(column)) >= MANY:
+            from rapids_trav.frames.strings.searching import string_positions
+
+            if (found := string_positions(vocabulary, column)) is not None:
+                return found
         return pd.Index(vocabulary).get_indexer(pd.Index(column, dtype=vocabulary.dtype))
 
     def text_parts(self, column: Series) -> None:

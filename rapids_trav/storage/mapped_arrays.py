@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.errors import TravMemoryError
+from rapids_trav.errors import TravError, TravMemoryError
 from rapids_trav.utilities.atomic_files import open_plain
 from rapids_trav.utilities.sizes import readable
 
@@ -100,6 +100,11 @@ class Scratch:
             with tempfile.TemporaryFile(dir=self.folder) as file:
                 preallocate(file, n * dtype.itemsize)
                 return np.frombuffer(mmap.mmap(file.fileno(), n * dtype.itemsize), dtype)
+        except FileNotFoundError as error:
+            raise TravError(
+                f"The folder {self.folder} for {what} does not exist: create it, or name another folder with "
+                f"spill=."
+            ) from error
         except OSError as error:
             raise TravMemoryError(
                 f"{readable(n * dtype.itemsize)} for {what} cannot be reserved in {self.folder} "

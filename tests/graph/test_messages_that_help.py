@@ -101,6 +101,24 @@ def test_the_standard_input_has_no_name_that_says_what_it_is(content, format, mo
     assert "its extension" not in told and "input'" not in told
 
 
+def test_an_empty_id_is_shown(tmp_path, capsys):
+    FRAME.to_csv(tmp_path / "edges.csv", index=False)
+    assert run(["bfs", str(tmp_path / "edges.csv"), "--source", ""]) == 1
+    assert "--source '': the ids of these edges are whole numbers: give one" in capsys.readouterr().err
+
+
+def test_a_damaged_parquet_file_is_named(tmp_path, capsys):
+    path = tmp_path / "edges.parquet"
+    FRAME.to_parquet(path)
+    content = bytearray(path.read_bytes())
+    content[4:60] = b"\xff" * 56  # the first page; the footer stays valid
+    path.write_bytes(content)
+    assert run(["bfs", str(path), "--source", "1"]) == 1
+    told = capsys.readouterr().err
+    assert f"Edges {path} cannot be read as Parquet: " in told
+    assert told.endswith("; check that the files are complete, or write them again.\n")
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
 def test_a_name_that_is_not_unicode_is_told_as_that(tmp_path, capsys):
     path = os.fsdecode(os.fsencode(tmp_path) + b"/\xfe.csv")

@@ -323,6 +323,12 @@ pd.DataFrame({"src": [1], "dst": [2]}).trav.graph().save(sys.argv[1] + "/graph")
     assert Graph.open(tmp_path / "graph", engine="cpu").n_edges == 4
 
 
+def test_a_missing_folder_of_spilled_files_is_named(tmp_path):
+    missing = tmp_path / "gone"
+    with pytest.raises(TravError, match=rf"^The folder {missing} for \w+ does not exist: create it, or name"):
+        Scratch(missing).on_disk(5, np.int64, "neighbours")
+
+
 def test_spilled_files_have_no_name(tmp_path):
     graph = EDGES.trav.graph(memory_limit=100, spill=tmp_path)
     assert graph.bfs(1)["distance"].tolist() == [0, 1, 1, 1]

@@ -19,6 +19,12 @@ def objects_of(column: Series) -> np.ndarray | None:
     return None
 
 
+def as_text(column: Series) -> pa.LargeStringArray | None:
+    """Convert a column of strings to an Arrow array; return None if it has nulls or holds other values."""
+    objects = objects_of(column)
+    return text_of(column) if objects is None else text_of_objects(objects)
+
+
 def text_of(column: Series) -> pa.LargeStringArray | None:
     """Return an Arrow string column as an array, or None if it has nulls or is of another kind.
 

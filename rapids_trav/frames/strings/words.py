@@ -68,17 +68,23 @@ def are_equal(data, offsets, one, other):
 
 
 @kernel
-def comes_first(data, offsets, one, other, depth):
-    """Return whether string `one` is less than `other`; their first `depth` bytes are equal."""
-    at, end = offsets[one] + depth, offsets[one + 1]
-    other_at, other_end = offsets[other] + depth, offsets[other + 1]
+def compared(data, at, end, other_data, other_at, other_end):
+    """Return a negative number, 0 or a positive one: whether bytes are less than others, equal or greater."""
+    longer = (end - at) - (other_end - other_at)
     while at < end and other_at < other_end:
-        word, other_word = word_at(data, at, end), word_at(data, other_at, other_end)
+        word, other_word = word_at(data, at, end), word_at(other_data, other_at, other_end)
         if word != other_word:
-            return swapped(word) < swapped(other_word)
+            return -1 if swapped(word) < swapped(other_word) else 1
         at += WORD
         other_at += WORD
-    return end - offsets[one] < other_end - offsets[other]
+    return longer
+
+
+@kernel
+def comes_first(data, offsets, one, other, depth):
+    """Return whether string `one` is less than `other`; their first `depth` bytes are equal."""
+    at, other_at = offsets[one] + depth, offsets[other] + depth
+    return compared(data, at, offsets[one + 1], data, other_at, offsets[other + 1]) < 0
 
 
 @kernel
