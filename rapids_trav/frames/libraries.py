@@ -148,11 +148,18 @@ class PandasFrames:
             column = column.astype(vocabulary.dtype)  # for example dates given as text
         if len(column) <= FEW:
             return np.array([_position(vocabulary, value) for value in column], dtype=np.int64)
-        if max(len(vocabulary), len(column)) >= MANY:
+        if MANY <= len(vocabulary) >= len(column):
             from rapids_trav.frames.strings.searching import string_positions
 
             if (found := string_positions(vocabulary, column)) is not None:
                 return found
+        elif len(column) >= MANY and column.dtype == vocabulary.dtype:
+            # With many repeats, sorting the column would take longer than a pass over both.
+            both = self.factorize_strings(self.concat([vocabulary, column]))
+            if both is not None:
+                places = np.full(len(both[1]), -1, np.int64)
+                places[both[0][: len(vocabulary)]] = np.arange(len(vocabulary))
+                return places[both[0][len(vocabulary) :]]
         return pd.Index(vocabulary).get_indexer(pd.Index(column, dtype=vocabulary.dtype))
 
     def text_parts(self, column: Series) -> None:

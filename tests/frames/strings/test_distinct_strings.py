@@ -184,6 +184,13 @@ def test_a_pandas_that_cuts_strings_at_null_characters_is_not_given_them(many, m
         PANDAS.factorize(words)
 
 
+def test_unknown_strings_among_many(many, monkeypatch):
+    monkeypatch.setattr(libraries, "FEW", 0)
+    vocabulary = pd.Series(["a", "b", "d"])
+    assert PANDAS.positions(vocabulary, pd.Series(["d", "c", "a", ""])).tolist() == [2, -1, 0, -1]
+    assert many[0] is not None
+
+
 @pytest.mark.parametrize("value", [None, 1, b"a"])
 def test_messages_do_not_depend_on_how_many_there_are(many, monkeypatch, value):
     frame = pd.DataFrame({"src": pd.Series(["a", value], dtype=object), "dst": ["b", "c"]})
