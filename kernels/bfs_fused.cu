@@ -3,7 +3,8 @@
 // 1. The blocks clear the marks (fused_ends.cuh) and claim the sources.
 // 2. Each level is a push step (fused_push.cuh) while the frontier has few edges, or a pull step
 //    (fused_pull.cuh) while it has many; fused_direction.cuh chooses on the device, from edge counts.
-// 3. A barrier of the grid ends the level (fused_level.cuh), and all blocks read its totals.
+// 3. The level ends when all blocks have added their shares to its totals, which all blocks then know
+//    (fused_level.cuh).
 // 4. While the frontier has a few hundred vertices, one block searches alone, level after level without a
 //    barrier of the grid (fused_solo.cuh), so that a level of a long thin graph costs less than two
 //    microseconds on an H100.
@@ -41,6 +42,9 @@
 #ifndef EAGER_EDGES
 #define EAGER_EDGES (1 << 16)
 #endif
+
+// Parts of a push step that end on all blocks: with LEAN, offers come before claims.
+constexpr u32 PUSH_PARTS = LEAN ? 2 : 1;
 
 extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     bfs_fused(const __grid_constant__ Arguments given) {
@@ -116,7 +120,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
 #if LEAN
     for (i64 i = global_thread(); i < n_words; i += global_threads()) given.offered[i] = 0;
 #endif
-    if (!end_level(shared, control, &control->level[2], Tally(), epoch)) return;
+    if (!sync_grid(shared, control, epoch)) return;
 
     // With several ranks, vertices found go to other places, and a level ends on all ranks together.
     const auto current_queue = [&](Level* level, vertex_t leaf) {
@@ -148,11 +152,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         return bitmap;
 #endif
     };
-    const auto end_on_all = [&](Level* level, const Tally& tally) {
+    const auto end_on_all = [&](Level* level, const Tally& tally, u32 times = 1) {
 #if RANKED
-        return meet(shared, heard, control, level, tally, epoch, ranks);
+        return meet(shared, heard, control, level, tally, epoch, ranks, times);
 #else
-        return end_level(shared, control, level, tally, epoch);
+        return end_level(shared, control, level, tally, epoch, times);
 #endif
     };
 
@@ -227,10 +231,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     bool pulling = false;
     bool swelled = false;
     bool map_clean = true;
-    const auto clean_map = [&](Level* level) {
+    const auto clean_map = [&]() {
         if (map_clean) return true;
         for (i64 i = global_thread(); i < n_words; i += global_threads()) bitmap_a[i] = 0;
-        return end_level(shared, control, level, Tally(), epoch);
+        return sync_grid(shared, control, epoch);
     };
     for (u32 turn = 1; depth < depth_limit && !(n_targets && targets_found >= n_targets); ++turn) {
         if (pulling ? now.vertices == 0 : now.narrow + now.hubs == 0) break;
@@ -253,7 +257,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         swelled = false;
         if (!pulling && many) {
             pulling = true;
-            if (!clean_map(next)) return;
+            if (!clean_map()) return;
 #if RANKED
             const Inboxes inboxes{&ranks, given.inbox, heard.number};
             lists_to_bitmap(ranks, heard, listed_now(), inboxes, sent, bitmap_a);
@@ -262,7 +266,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
 #else
             queue_to_bitmap(narrow_a, now.narrow, hubs_a, n_hubs(now.hubs), bitmap_a);
 #endif
-            if (!end_level(shared, control, next, Tally(), epoch)) return;
+            if (!sync_grid(shared, control, epoch)) return;
         } else if (pulling && few) {
             // Queues these vertices and counts their edges.  The totals of the level that found them must not
             // change: another block may still be about to read them.
@@ -305,8 +309,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             if (exchange == COPIES) copy_parts(ranks, bitmap_a);
         }
         const bool from_queue = !pulling && !thin;
-        if ((exchange == COPIES || from_queue) && !end_level(shared, control, taken, Tally(), epoch)) return;
+        if (exchange == COPIES && !sync_grid(shared, control, epoch)) return;
         if (from_queue) {
+            if (!end_level(shared, control, taken, Tally(), epoch)) return;
             now.narrow = shared.seen.narrow;
             now.hubs = shared.seen.hubs;
             sent = false;
@@ -321,7 +326,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
                                 queue.eager};
             Tally offers;
             push_level(graph, state, narrow_a, now.narrow, hubs_a, now.hubs, depth + 1, outbox, offers);
-            if (!meet(shared, heard, control, next, offers, epoch, ranks, true, true)) return false;
+            if (!meet(shared, heard, control, next, offers, epoch, ranks, 1, true, true)) return false;
             claim_offers(graph, state, ranks, heard, given.offers, depth + 1, found, tally);
 #else
             push_level(graph, state, narrow_a, now.narrow, hubs_a, now.hubs, depth + 1, found, tally);
@@ -343,7 +348,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             if (RANKED || deferred) {
                 Tally late;
                 pull_deferred(graph, state, members, own_part(bitmap_b), hubs_a, deferred, depth + 1, late);
-                if (!end_on_all(next, late)) return;
+                if (!end_on_all(next, late, 2)) return;
                 if (RANKED) deferred = shared.seen.deferred;
             }
             swap(bitmap_a, bitmap_b);
@@ -367,19 +372,19 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             const Inboxes outboxes{&ranks, given.inbox, heard.number + 1};
             const FoundList<Inboxes> sending{outboxes, next, leaf_degree, ranks.first(), queue.eager};
             push_lists(graph, state, ranks, heard, listed_now(), inboxes, sent, depth + 1, sending, tally);
-            if (!meet(shared, heard, control, next, tally, epoch, ranks, false)) return;
+            if (!meet(shared, heard, control, next, tally, epoch, ranks, 1, false)) return;
             sent = true;
             swap_queues();
 #endif
         } else if (swell) {
-            if (!clean_map(next)) return;
+            if (!clean_map()) return;
             if (!push_frontier(FrontierMap{own_part(bitmap_a)})) return;
-            if (!end_on_all(next, tally)) return;
+            if (!end_on_all(next, tally, PUSH_PARTS)) return;
             pulling = swelled = true;
             map_clean = false;
         } else {
             if (!push_frontier(queue)) return;
-            if (!end_on_all(next, tally)) return;
+            if (!end_on_all(next, tally, PUSH_PARTS)) return;
             swap_queues();
         }
         now = shared.seen;
@@ -390,7 +395,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     }
     if (swelled) {
         settle_map(state, own_part(bitmap_a), bitmap_words(n_linked), depth);
-        if (!end_level(shared, control, &control->level[2], Tally(), epoch)) return;
+        if (!sync_grid(shared, control, epoch)) return;
     }
     finish(state, given.n_vertices);
 #if RANKED

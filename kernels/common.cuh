@@ -83,8 +83,18 @@ __device__ __forceinline__ u32 load_acquire(const u32* address) {
     return value;
 }
 
+__device__ __forceinline__ u64 load_acquire(const u64* address) {
+    u64 value;
+    asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(address) : "memory");
+    return value;
+}
+
 __device__ __forceinline__ void add_release(u32* address, u32 value) {
     asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
+}
+
+__device__ __forceinline__ void add_release(u64* address, u64 value) {
+    asm volatile("red.release.gpu.global.add.u64 [%0], %1;" ::"l"(address), "l"(value) : "memory");
 }
 
 __device__ __forceinline__ void store_release(u32* address, u32 value) {
@@ -98,6 +108,15 @@ __device__ __forceinline__ u32 add_acquire_release(u32* address, u32 value) {
     asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;"
                  : "=r"(before)
                  : "l"(address), "r"(value)
+                 : "memory");
+    return before;
+}
+
+__device__ __forceinline__ u64 add_acquire_release(u64* address, u64 value) {
+    u64 before;
+    asm volatile("atom.acq_rel.gpu.global.add.u64 %0, [%1], %2;"
+                 : "=l"(before)
+                 : "l"(address), "l"(value)
                  : "memory");
     return before;
 }

@@ -94,9 +94,9 @@ struct FoundList {
             any_long |= fresh[k] && degree[k] > THIN_DEGREE;
         }
         if (!total) return;
-        if (any_long) level->hubs = 1;
+        if (__any_sync(FULL_WARP, any_long) && lane_id() == 0) atomicOr(&level->hubs, 1ull << ARRIVAL_BITS);
         u64 place = 0;
-        if (lane_id() == 0) place = atomicAdd(&level->narrow, static_cast<u64>(total));
+        if (lane_id() == 0) place = reserve(&level->narrow, total);
         place = __shfl_sync(FULL_WARP, place, 0);
 #pragma unroll
         for (i32 k = 0; k < N; ++k) {

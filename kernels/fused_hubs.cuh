@@ -17,8 +17,7 @@ __device__ __forceinline__ void append_hubs(HubItem* hubs, u64* packed, bool min
     if (!lanes) return;
     const u32 inclusive = warp_scan(mine ? chunks : 0);
     u64 before = 0;
-    if (lane_id() == 31)
-        before = atomicAdd(packed, static_cast<u64>(__popc(lanes)) << CHUNK_BITS | inclusive);
+    if (lane_id() == 31) before = reserve(packed, static_cast<u64>(__popc(lanes)) << CHUNK_BITS | inclusive);
     before = __shfl_sync(FULL_WARP, before, 31);
     if (mine)
         hubs[n_hubs(before) + __popc(lanes & lanes_below())] =

@@ -40,13 +40,17 @@ __device__ __forceinline__ void leave(Leaving& leaving, u32 why) {
     leaving.why = why;
 }
 
+// Returns whether a thread that has tried so often to end its wait leaves, as the search has to stop.
+__device__ __forceinline__ bool told_to_leave(u32 tries, Leaving& leaving) {
+    if (tries % ASK_EVERY) return false;
+    const u32 why = load_acquire_system(leaving.stop);
+    if (why) leave(leaving, why);
+    return why != 0;
+}
+
 // Waits until all blocks have arrived at a barrier, or until the search has to stop.
 __device__ __forceinline__ void wait_or_leave(const u32* barrier, u32 epoch, Leaving& leaving) {
     for (u32 tries = 1; static_cast<i32>(load_acquire(barrier) - epoch) < 0; ++tries) {
-        if (tries % ASK_EVERY) continue;
-        const u32 why = load_acquire_system(leaving.stop);
-        if (!why) continue;
-        leave(leaving, why);
-        return;
+        if (told_to_leave(tries, leaving)) return;
     }
 }

@@ -8,7 +8,8 @@
 //
 // Ranks meet once a level.
 //
-// 1. The last block of a rank to arrive writes the rank's totals into a slot in the memory of every rank.
+// 1. The block that completes one of the rank's totals, as the last that adds to it, writes it into a slot in
+//    the memory of every rank.
 // 2. Every block of every rank reads the slots in its rank's memory.  So all blocks know the same sums and
 //    make the same decisions.
 //
@@ -18,8 +19,8 @@
 // stop (fused_leaving.cuh).
 //
 // Memory of other ranks is read with volatile loads, which bypass the caches.  A fence for the system takes
-// several times as long as a fence for the GPU, so only the last block to arrive issues one: it also releases
-// what the other blocks wrote and had released to that block.
+// several times as long as a fence for the GPU, so only a block that completes totals issues one: it also
+// releases what the other blocks wrote and had released to that block.
 #pragma once
 #include "fused_frontier.cuh"
 #include "fused_level.cuh"
@@ -31,7 +32,7 @@
 
 // What ranks tell each other: the first totals of a `Level`, of which `narrow` counts the vertices listed
 // (or, after offers, those offered to the slot's owner), and `hubs` is not 0 if one of them has a long row.
-constexpr i32 TOLD = 6;
+constexpr i32 TOLD = TOTALS;
 constexpr i32 TOLD_WORDS = 2 * TOLD;
 
 // Totals of a rank's level, written by that rank: each word the number of the meeting above half a total.
@@ -148,13 +149,41 @@ __device__ __forceinline__ void begin_meetings(const Arguments& given, RanksShar
     }
 }
 
-// Tells all ranks the totals of this one; one warp of the rank calls it when all its blocks have arrived.
-// After offers, each rank is told how many are for it, in place of the vertices listed.
-__device__ __forceinline__ void tell_totals(const Ranks& ranks, RanksShared& heard, const Level* level,
+// Adds the block's share to the rank's totals; its first warp calls this.  Returns which of them are complete
+// by that, a bit for each, and each lane's total.
+__device__ __forceinline__ u32 arrive_among_ranks(const BlockShared& shared, Control* control, Level* level,
+                                                  u32& epoch, u32 times, u64& total) {
+    if (lane_id() == 0) add_traced(shared.sum, level);
+    bool last = false;
+#if COUNTED
+    const u64 share = lane_share(shared.sum);
+    if (lane_id() < TOTALS) {
+        total = add_acquire_release(lane_total(level), share) + share;
+        last = arrivals(total) == times * gridDim.x;
+    }
+    total >>= ARRIVAL_BITS;
+    return __ballot_sync(FULL_WARP, last);
+#else
+    if (lane_id() == 0) {
+        add_shares(shared.sum, level);
+        epoch += gridDim.x;
+        last = add_acquire_release(&control->barrier, 1) + 1 == epoch;
+    }
+    if (!__any_sync(FULL_WARP, last)) return 0;
+    total = __ldcg(lane_total(level));
+    return (1 << TOTALS) - 1;
+#endif
+}
+
+// Tells all ranks those totals of this one that are complete; a warp calls it.  After offers, each rank is
+// told how many are for it, in place of the vertices listed.
+__device__ __forceinline__ void tell_totals(const Ranks& ranks, RanksShared& heard, u32 ready, u64 total,
                                             u32 number, bool offers, bool shown) {
     const u32 lane = lane_id();
     const u32 field = min(lane / 2, static_cast<u32>(TOLD - 1));
-    const u64 total = __ldcg(reinterpret_cast<const u64*>(level) + field);
+    const bool tells = lane < TOLD_WORDS && ready >> field & 1;
+    total = __shfl_sync(FULL_WARP, total, field);
+    offers &= ready & 1;
     if (offers) {
         for (i32 r = lane_id(); r < ranks.n; r += WARP) {
             heard.offered[r] = __ldcg(&ranks.meeting->offers[r]);
@@ -171,7 +200,7 @@ __device__ __forceinline__ void tell_totals(const Ranks& ranks, RanksShared& hea
         const u64 told = offers && field == 0 ? heard.offered[r] : total;
         const u64 half = lane % 2 ? told >> 32 : told & 0xffffffffu;
         u64* const words = ranks.shared[r]->slots[number & 1][ranks.rank].words;
-        if (lane < TOLD_WORDS) store_remote(words + lane, static_cast<u64>(number) << 32 | half);
+        if (tells) store_remote(words + lane, static_cast<u64>(number) << 32 | half);
     }
 }
 
@@ -212,23 +241,17 @@ __device__ __forceinline__ void stop_clock(const Ranks& ranks) {
 // `shown` says that other ranks will read what this one has written to its own memory.  Returns false if the
 // search has to end without an answer.
 __device__ __forceinline__ bool meet(BlockShared& shared, RanksShared& heard, Control* control, Level* level,
-                                     const Tally& tally, u32& epoch, const Ranks& ranks, bool shown = true,
-                                     bool offers = false) {
+                                     const Tally& tally, u32& epoch, const Ranks& ranks, u32 times,
+                                     bool shown = true, bool offers = false) {
     add_tally(tally, shared.sum);
     __syncthreads();
     const u32 number = heard.number + 1;
     if (warp_in_block() == 0) {
-        bool last = false;
-        if (lane_id() == 0) {
-            add_totals(shared.sum, level);
-            shared.sum = Share{};
-            epoch += gridDim.x;
-            last = add_acquire_release(&control->barrier, 1) + 1 == epoch;
-        }
-        if (__shfl_sync(FULL_WARP, static_cast<u32>(last), 0)) {
-            __syncwarp();
-            tell_totals(ranks, heard, level, number, offers, shown);
-        }
+        u64 total = 0;
+        const u32 ready = arrive_among_ranks(shared, control, level, epoch, times, total);
+        __syncwarp();
+        if (lane_id() == 0) shared.sum = Share{};
+        if (ready) tell_totals(ranks, heard, ready, total, number, offers, shown);
     }
     for (i32 r = warp_in_block(); r < ranks.n; r += WARPS) {
         hear_totals(ranks, r, number, heard, shared.leaving);
@@ -241,10 +264,7 @@ __device__ __forceinline__ bool meet(BlockShared& shared, RanksShared& heard, Co
     }
     if (threadIdx.x == 0) {
         heard.number = number;
-#if TRACE
-        shared.seen.examined = __ldcg(&level->examined);  // by this rank
-        shared.seen.looked = __ldcg(&level->looked);
-#endif
+        see_traced(shared.seen, level);  // of this rank
     }
     __syncthreads();
     return shared.leaving.why == 0;

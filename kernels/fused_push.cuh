@@ -48,9 +48,9 @@ struct GridQueue {
         }
         u64 place = 0;
         u64 packed = 0;
-        if (n_few && lane_id() == 0) place = atomicAdd(&level->narrow, static_cast<u64>(n_few));
+        if (n_few && lane_id() == 0) place = reserve(&level->narrow, n_few);
         if (n_many && lane_id() == 0)
-            packed = atomicAdd(&level->hubs, static_cast<u64>(n_many) << CHUNK_BITS | n_chunks_here);
+            packed = reserve(&level->hubs, static_cast<u64>(n_many) << CHUNK_BITS | n_chunks_here);
         place = __shfl_sync(FULL_WARP, place, 0);
         packed = __shfl_sync(FULL_WARP, packed, 0);
         u64 hub = n_hubs(packed);

@@ -53,8 +53,15 @@ struct alignas(16) HubItem {
     vertex_t vertex;
 };
 
+// Whether a level's totals have, in their lowest bits, the number of blocks that have added to them
+// (fused_level.cuh), twice up to 2047.  With offsets of 64 bits the lists of hubs need those bits.
+#ifndef COUNTED
+#define COUNTED (EDGE_BITS == 32)
+#endif
+constexpr i32 ARRIVAL_BITS = COUNTED ? 12 : 0;
+
 // The length of a list of hubs and the sum of their chunks, in one word, so that one atomic reserves both.
-constexpr i32 CHUNK_BITS = 36;
+constexpr i32 CHUNK_BITS = EDGE_BITS == 32 ? 26 : 36;
 __device__ __forceinline__ u64 n_hubs(u64 packed) {
     return packed >> CHUNK_BITS;
 }
@@ -63,7 +70,7 @@ __device__ __forceinline__ u64 n_chunks(u64 packed) {
 }
 
 // Totals of one level.  Three rotate: one is read, one is written and one is cleared, so that a level needs a
-// single barrier.
+// single barrier.  In global memory, the first TOTALS are `ARRIVAL_BITS` further up in their words.
 struct Level {
     u64 narrow;     // vertices appended to the queue
     u64 hubs;       // hubs appended, and their chunks
@@ -79,6 +86,13 @@ struct Level {
 #endif
 };
 
+constexpr u32 TOTALS = 6;  // those that a search needs
+
+// Adds to one of the first totals of a level, and returns the sum before; the blocks' shares come later.
+__device__ __forceinline__ u64 reserve(u64* total, u64 amount) {
+    return atomicAdd(total, amount << ARRIVAL_BITS) >> ARRIVAL_BITS;
+}
+
 // State at the end of a search by one block.
 struct Solo {
     u64 depth;
@@ -93,7 +107,7 @@ struct Solo {
 struct Control {
     u32 barrier;
     u32 epoch;
-    alignas(128) Level level[3];  // on another cache line than the words that blocks wait on
+    alignas(128) Level level[3];  // on another cache line than the barrier
     Level queued[3];  // totals of frontiers that are moved from the bitmap to the queues; they rotate too
     Solo solo;
 #if RANKED
@@ -130,7 +144,7 @@ using count_t = u32;
 using count_t = u64;
 #endif
 
-// A block's share of a level's totals.
+// A block's share of a level's totals, in the order of `Level`.
 struct Share {
     count_t vertices;
     count_t edges;

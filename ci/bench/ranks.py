@@ -24,6 +24,7 @@ GRAPHS = ("rmat24", "rmat26", "grid4096")
 # What each kernel is compiled with that the default is not.
 KERNELS: tuple[tuple[str, Mapping[str, int]], ...] = (
     ("default", {}),
+    ("totals read after a barrier", {"COUNTED": 0}),
     ("blocks of 512 threads", {"BLOCK_SIZE": 512}),
     ("blocks of 1024 threads", {"BLOCK_SIZE": 1024}),
     ("no inboxes", {"THIN_EDGES": 0}),

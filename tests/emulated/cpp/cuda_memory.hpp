@@ -77,10 +77,12 @@ T load_acquire(const T* address) {
     wait_for_others();
     return __atomic_load_n(address, __ATOMIC_ACQUIRE);
 }
-inline void add_release(unsigned* address, unsigned value) {
+template <class T>
+void add_release(T* address, T value) {
     __atomic_fetch_add(address, value, __ATOMIC_RELEASE);
 }
-inline unsigned add(unsigned* address, unsigned value) {
+template <class T>
+T add(T* address, T value) {
     return __atomic_fetch_add(address, value, __ATOMIC_ACQ_REL);
 }
 inline void store_release(unsigned* address, unsigned value) {

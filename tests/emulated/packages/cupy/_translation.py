@@ -13,7 +13,7 @@ _KERNEL = re.compile(
 )
 _DYNAMIC = re.compile(r"extern __shared__ ([\w ]+) (\w+)\[\];")
 _PTX = {  # the inline PTX of the kernels, and its meaning
-    r'asm volatile\("ld\.acquire\.gpu\.global\.u32[^;]*;[^;]*;': "value = emulated::load_acquire(address);",
+    r'asm volatile\("ld\.acquire\.gpu\.global\.u[^;]*;[^;]*;': "value = emulated::load_acquire(address);",
     r'asm volatile\("red\.release\.gpu\.global\.add[^;]*;[^;]*;': "emulated::add_release(address, value);",
     r'asm volatile\("atom\.acq_rel\.gpu\.global\.add[^;]*;[^;]*;': "before = emulated::add(address, value);",
     r'asm volatile\("st\.release\.gpu\.global\.u32[^;]*;[^;]*;': "emulated::store_release(address, value);",
