@@ -72,6 +72,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     const auto listed_next = [&]() { return lists_swapped ? given.listed_a : given.listed_b; };
     bool sent = false;       // the frontier is in the inboxes, not in the lists
     bool whole_map = false;  // the bitmap has the vertices of all ranks
+    const auto inboxes = [&](u32 number) { return Inboxes{&ranks, given.inbox, number}; };
+    const auto listed_frontier = [&]() {
+        return ListedFrontier{ranks, heard, listed_now(), inboxes(heard.number), sent};
+    };
 #else
     const vertex_t n_words = bitmap_words(n_linked);
     NarrowItem* narrow_a = given.narrow_a;
@@ -259,8 +263,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             pulling = true;
             if (!clean_map()) return;
 #if RANKED
-            const Inboxes inboxes{&ranks, given.inbox, heard.number};
-            lists_to_bitmap(ranks, heard, listed_now(), inboxes, sent, bitmap_a);
+            lists_to_bitmap(listed_frontier(), bitmap_a);
             sent = false;
             whole_map = true;
 #else
@@ -294,14 +297,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
 #if RANKED
         // A frontier of few edges in short rows is followed as it is listed.
         const bool thin = !LEAN && !pulling && !swell && now.hubs == 0 && now.edges <= THIN_EDGES;
-        const Inboxes inboxes{&ranks, given.inbox, heard.number};
         if (!pulling) {
             const GridQueue rows{narrow_a, hubs_a, taken, 0, false};
 #if LEAN
             own_list_to_queue(graph, ranks, heard, listed_now(), rows);
             exchange = OFFERS;
 #else
-            if (!thin) lists_to_queue(graph, ranks, heard, listed_now(), inboxes, sent, rows);
+            if (!thin) lists_to_queue(graph, listed_frontier(), rows);
             exchange = LISTS;
 #endif
         } else {
@@ -369,9 +371,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             continue;
 #if RANKED
         } else if (thin) {
-            const Inboxes outboxes{&ranks, given.inbox, heard.number + 1};
-            const FoundList<Inboxes> sending{outboxes, next, leaf_degree, ranks.first(), queue.eager};
-            push_lists(graph, state, ranks, heard, listed_now(), inboxes, sent, depth + 1, sending, tally);
+            const FoundList<Inboxes> sending{inboxes(heard.number + 1), next, leaf_degree, ranks.first(),
+                                             queue.eager};
+            push_lists(graph, state, listed_frontier(), depth + 1, sending, tally);
             if (!meet(shared, heard, control, next, tally, epoch, ranks, 1, false)) return;
             sent = true;
             swap_queues();

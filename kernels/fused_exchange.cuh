@@ -131,22 +131,28 @@ __device__ __forceinline__ void for_listed(const Ranks& ranks, const RanksShared
     }
 }
 
-// Calls visit(id) for the vertices of a frontier, NONE for lanes without one: they are in the ranks' lists,
-// or `sent` to this one's inbox.
-template <class Visit>
-__device__ __forceinline__ void for_frontier(const Ranks& ranks, const RanksShared& heard, vertex_t* list,
-                                             const Inboxes& inboxes, bool sent, Visit visit) {
-    for_listed(ranks, heard, [&](i32 r, u64 place, bool any) {
-        vertex_t id = NONE;
-        if (any) id = sent ? inboxes.entry(r, place) : load_remote(ranks.at(r, list) + place);
-        visit(id);
-    });
-}
+// The vertices of a frontier, in the ranks' lists or in the inbox of this one.
+struct ListedFrontier {
+    const Ranks& ranks;
+    const RanksShared& heard;
+    vertex_t* list;   // of this rank
+    Inboxes inboxes;  // as the vertices were sent
+    bool sent;        // to the inboxes
+
+    // Calls visit(id) for each vertex, NONE for lanes without one.
+    template <class Visit>
+    __device__ __forceinline__ void for_each(Visit visit) const {
+        for_listed(ranks, heard, [&](i32 r, u64 place, bool any) {
+            vertex_t id = NONE;
+            if (any) id = sent ? inboxes.entry(r, place) : load_remote(ranks.at(r, list) + place);
+            visit(id);
+        });
+    }
+};
 
 // Queues this rank's rows of the vertices of a frontier.
-__device__ void lists_to_queue(const Graph& graph, const Ranks& ranks, const RanksShared& heard,
-                               vertex_t* list, const Inboxes& inboxes, bool sent, const GridQueue& queue) {
-    for_frontier(ranks, heard, list, inboxes, sent, [&](vertex_t id) {
+__device__ void lists_to_queue(const Graph& graph, const ListedFrontier& frontier, const GridQueue& queue) {
+    frontier.for_each([&](vertex_t id) {
         const bool mine[1] = {id != NONE};
         const vertex_t v[1] = {id};
         const edge_t begin[1] = {mine[0] ? graph.out.offsets[id] : 0};
@@ -158,11 +164,10 @@ __device__ void lists_to_queue(const Graph& graph, const Ranks& ranks, const Ran
 // Follows this rank's rows of the vertices of a frontier without queueing them, as all rows are short: a
 // queue, which would divide long rows, would take one more barrier of the grid.  A lane takes a vertex.
 template <class Queue>
-__device__ void push_lists(const Graph& graph, const State& state, const Ranks& ranks,
-                           const RanksShared& heard, vertex_t* list, const Inboxes& inboxes, bool sent,
-                           i32 depth, const Queue& queue, Tally& tally) {
+__device__ void push_lists(const Graph& graph, const State& state, const ListedFrontier& frontier, i32 depth,
+                           const Queue& queue, Tally& tally) {
     constexpr i32 AT_ONCE = 4;
-    for_frontier(ranks, heard, list, inboxes, sent, [&](vertex_t id) {
+    frontier.for_each([&](vertex_t id) {
         edge_t edge = id == NONE ? 0 : graph.out.offsets[id];
         const edge_t end = id == NONE ? 0 : graph.out.offsets[id + 1];
         while (__any_sync(FULL_WARP, edge < end)) {
@@ -181,9 +186,8 @@ __device__ void push_lists(const Graph& graph, const State& state, const Ranks& 
 }
 
 // Writes the vertices of a frontier to a bitmap, which must be cleared before.
-__device__ void lists_to_bitmap(const Ranks& ranks, const RanksShared& heard, vertex_t* list,
-                                const Inboxes& inboxes, bool sent, u32* bitmap) {
-    for_frontier(ranks, heard, list, inboxes, sent, [&](vertex_t id) {
+__device__ void lists_to_bitmap(const ListedFrontier& frontier, u32* bitmap) {
+    frontier.for_each([&](vertex_t id) {
         if (id != NONE) atomicOr(bitmap + word_of(id), bit_of(id));
     });
 }
