@@ -14,7 +14,13 @@ from rapids_trav.engines.cuda.bfs import fused  # noqa: E402
 from rapids_trav.engines.cuda.runtime import loader  # noqa: E402
 
 # Accesses to the kernel's `BlockShared` by its name in PTX: values at once, bits of each, and the offset.
-_ACCESS = r"\b{kind}\.shared(?:\.v(\d))?\.[a-z](\d+)\s[^;]*\[_ZZ9bfs_fusedE6shared(?:\+(\d+))?\]"
+_NAME = "_ZZ9bfs_fusedE6shared"
+_ACCESS = r"\b{kind}\.shared(?:\.v(\d))?\.[a-z](\d+)\s[^;]*\[" + _NAME + r"(?:\+(\d+))?\]"
+# Its address with the place of a lane added, and stores of 64 bits, by register.
+_ADDRESS = r"mov\.[a-z]32\s+(%r\d+), " + _NAME + ";"
+_SUM = r"add\.s32\s+(%r\d+), (%r\d+), (%r\d+);"
+_STORE = r"\bst\.shared\.[a-z]64\s+\[(%r\d+)(?:\+(\d+))?\]"
+TOTALS = 6  # as in fused_state.cuh; a lane writes each
 
 
 def ptx(file: str, defines: loader.Defines) -> str:
@@ -37,6 +43,18 @@ def places(kind: str, text: str) -> set[int]:
     }
 
 
+def lane_places(text: str) -> set[int]:
+    """Return the offsets of all bytes of the totals that lanes write, each its own."""
+    bases = set(re.findall(_ADDRESS, text))
+    lanes = {address for address, *terms in re.findall(_SUM, text) if bases & set(terms)}
+    return {
+        int(first or 0) + byte
+        for address, first in re.findall(_STORE, text)
+        if address in lanes
+        for byte in range(8 * TOTALS)
+    }
+
+
 @pytest.mark.parametrize("paged", [0, 1])
 @pytest.mark.parametrize("trace", [0, 1])
 def test_what_is_read_has_been_written(trace, paged):
@@ -44,5 +62,7 @@ def test_what_is_read_has_been_written(trace, paged):
     defines = next(entry for _, entry in fused.SPECIALISATIONS if wanted.items() <= dict(entry).items())
     text = ptx(fused.FILE, defines)
     read = places("ld", text)
-    assert len(read) >= 64
-    assert read <= places("st", text)
+    written = lane_places(text)
+    assert len(written) == 8 * TOTALS
+    assert written <= read
+    assert read <= written | places("st", text)
