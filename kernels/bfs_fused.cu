@@ -11,8 +11,8 @@
 // 5. The blocks write the answer (fused_ends.cuh).
 //
 // Invariants.  A bit of `visited` is set once, by the thread that then writes distance and predecessor.
-// The totals of a level are written only between its barrier and the next, so that all blocks make the same
-// decisions from them.
+// The totals of a level are complete when it ends, and are cleared only when all blocks have read them, so
+// that all blocks make the same decisions.
 //
 // With RANKED the launch is one of several, one on each rank of a graph, which synchronise inside the kernel
 // (fused_meeting.cuh).  Before a step each rank takes the frontier from the others (fused_exchange.cuh): it

@@ -54,7 +54,8 @@ struct alignas(16) HubItem {
 };
 
 // Whether a level's totals have, in their lowest bits, the number of blocks that have added to them
-// (fused_level.cuh), twice up to 2047.  With offsets of 64 bits the lists of hubs need those bits.
+// (fused_level.cuh): up to 2047 blocks, each of them twice.  With offsets of 64 bits the lists of hubs need
+// those bits.
 #ifndef COUNTED
 #define COUNTED (EDGE_BITS == 32)
 #endif

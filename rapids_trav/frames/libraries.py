@@ -148,7 +148,7 @@ class PandasFrames:
             column = column.astype(vocabulary.dtype)  # for example dates given as text
         if len(column) <= FEW:
             return np.array([_position(vocabulary, value) for value in column], dtype=np.int64)
-        if MANY <= len(vocabulary) >= len(column):
+        if len(vocabulary) >= max(len(column), MANY):
             from rapids_trav.frames.strings.searching import string_positions
 
             if (found := string_positions(vocabulary, column)) is not None:

@@ -159,13 +159,16 @@ class LimitedAdjacencySet(AdjacencySet):
     def _for_a_question(self) -> int:
         """Return the most bytes that a question may ask for beside the structures."""
         equals = 0 if self._unweighted else equals_bytes(self.n_vertices, 2 * self._n_edges)
-        return QUESTION_BYTES * self.n_vertices + QUESTION_FIXED + equals
+        return self._question_bytes() + equals
+
+    def _question_bytes(self) -> int:
+        """Return the bytes of a question without those for edges of weight zero."""
+        return QUESTION_BYTES * self.n_vertices + QUESTION_FIXED
 
     def _fits(self, n_bytes: int) -> bool:
         """Return whether to build structures of `n_bytes` in memory, as always on a GPU."""
-        # Without the bytes for edges of no weight: they are many, and few graphs have such edges.
-        question = QUESTION_BYTES * self.n_vertices + QUESTION_FIXED
-        return self._place != "host" or self._budget.fits(n_bytes, question)
+        # Edges of weight zero would need many bytes, and few graphs have any.
+        return self._place != "host" or self._budget.fits(n_bytes, self._question_bytes())
 
     @contextmanager
     def _growing(self, n_bytes: int, new: bool = False) -> Iterator[list[int]]:
