@@ -187,6 +187,21 @@ def test_wide_ids_and_offsets(cupy, monkeypatch, vertex):
     check(ranked(cupy, random(3000, 20_000, symmetric=False), 2), [0, 9])
 
 
+@pytest.mark.parametrize("lean", [False, True])
+def test_ranks_agree_on_offsets_where_one_needs_wide_ones(cupy, monkeypatch, lean):
+    """A graph near 2^31 entries a rank has ranks on both sides of the limit."""
+    from rapids_trav.engines.cuda.build import in_memory
+    from rapids_trav.engines.multigpu.one_launch import lean_rows, rows
+
+    graph = rmat(11, 16, seed=4)
+    entries = [rank.rows.n_edges for rank in ranked(cupy, graph, 2).group.ranks]
+    most = max(entries)
+    assert min(entries) < most
+    for module in (rows, in_memory, lean_rows):
+        monkeypatch.setattr(module, "edge_type", lambda n: np.dtype(np.int32 if n < most else np.int64))
+    check(ranked(cupy, graph, 2, lean=lean), [1])
+
+
 def test_a_rank_that_never_launches_ends_the_others(cupy, monkeypatch):
     """They wait until the deadline and say which GPU was missing; the next search is answered."""
     from rapids_trav.engines.multigpu.errors import RankError

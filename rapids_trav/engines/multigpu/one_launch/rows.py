@@ -93,13 +93,18 @@ class RankRows:
 
     def widened(self, edge: np.dtype) -> RankRows:
         """Return the rows with offsets of a type, which all ranks have in common."""
-        into = replace(self.into, row_offsets=self.into.row_offsets.astype(edge, copy=False))
-        out = into
-        if not self.lean:
-            out = replace(self.out, row_offsets=self.out.row_offsets.astype(edge, copy=False))
+        into = _widened(self.into, edge)
+        out = into if self.lean else _widened(self.out, edge)
         same = self.own_offsets is self.into.row_offsets
         own_offsets = into.row_offsets if same else self.own_offsets.astype(edge, copy=False)
         return replace(self, into=into, out=out, own_offsets=own_offsets)
+
+
+def _widened(rows: Adjacency, edge: np.dtype) -> Adjacency:
+    """Return the rows with offsets of a type, also those of `word_rows`."""
+    row_offsets = rows.row_offsets.astype(edge, copy=False)
+    words = None if rows.word_rows is None else rows.word_rows.astype(edge, copy=False)
+    return replace(rows, row_offsets=row_offsets, word_rows=words)
 
 
 def rows_of(
