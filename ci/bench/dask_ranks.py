@@ -107,13 +107,13 @@ def search_all(state: RankState, roots: Sequence[int], settings: Settings, n_che
                 found = search(rank.communicator, view.part, source, SearchOptions(**settings))
             return found, rank.communicator.traffic - before
 
-        once(sources[:1])
+        once(sources[-1:])
         held = view.launched.memory() if settings == AUTO else []
         refused = [name for name, n_bytes in held if not n_bytes]
+        # Searches follow each other: after a pause, such as a check, GPUs take longer.
+        timed = [ranks.timed(rank, lambda i=i: once(sources[i : i + 1])) for i in range(len(sources))]
         rows = []
-        for i in range(len(sources)):
-            source = sources[i : i + 1]
-            (found, sent), seconds = ranks.timed(rank, lambda source=source: once(source))
+        for i, ((found, sent), seconds) in enumerate(timed):
             own = _own(found, graph.numbering.n_owned)
             told = all_gather_objects(rank, getattr(found, "device_seconds", None))
             ends = int(bench.ends[own.distance >= 0].sum())
@@ -128,10 +128,9 @@ def search_all(state: RankState, roots: Sequence[int], settings: Settings, n_che
                 "faults": None,
             }
             if i < n_checked:
-                verdict = check_tree(graph, own, int(source[0]))
+                verdict = check_tree(graph, own, int(sources[i]))
                 row["faults"] = "" if verdict.valid else str(verdict)
             rows.append(row)
-            del found, own
         return rows
 
 

@@ -1,7 +1,9 @@
 """(o) One GPU beside several of the same host, which hold and search a graph together.
 
 Times are those of the device's clock: of one GPU between events, of several from where all have begun to the
-end of the last kernel.  `wall_ms` is the client's, with the whole answer on one GPU.  `over_one` is the ratio
+end of the last kernel.  Searches follow each other, and are checked when the clock has stopped: after an idle
+tenth of a second a search by several GPUs takes longer, which is `paused_ms`.  `wall_ms` is the client's, with
+the whole answer on one GPU.  `over_one` is the ratio
 of the harmonic means of the edges traversed in a second; where it is below 1, `FEW_ENTRIES` and
 `FEW_A_VERTEX` of `engines/multigpu/devices.py` should keep the graph on one GPU.  `predicted_ms` is the time
 that `launch_law` predicts from that of one GPU, and the table "launch levels" has the levels of the first
@@ -15,8 +17,10 @@ A graph of scale 30 is generated on the cards, which hold its rows by destinatio
 from __future__ import annotations
 
 import gc
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,11 +42,14 @@ if TYPE_CHECKING:
     from .lab import Lab
 
 GRAPHS = ("rmat20", "rmat22", "rmat24", "rmat26", "rmat27", "rmat28", "grid4096", "rmat29", "rmat30")
+AT_ONCE = 16  # searches that follow each other before their answers are checked
+PAUSE = 0.2  # seconds
+PAUSED_ROOTS = 8
 GENERATED_SCALE = 29  # graphs from this scale on are not stored as frames
 TABLES = {
     "devices": (
-        "graph", "vertices", "edges", "name", "layout", "roots", "median_ms", "min_ms", "max_ms", "wall_ms",
-        "gteps_harmonic_mean", "levels", "us_a_level", "over_one", "predicted_ms", "over_predicted",
+        "graph", "vertices", "edges", "name", "layout", "roots", "median_ms", "min_ms", "max_ms", "paused_ms",
+        "wall_ms", "gteps_harmonic_mean", "levels", "us_a_level", "over_one", "predicted_ms", "over_predicted",
         "checked", "wrong", "note",
     ),
     "launch levels": (
@@ -141,17 +148,21 @@ def searched(lab: Lab, graph: Graph, edges: Any, roots: Sequence[int]) -> Row:
     """Return statistics of searches on one GPU or several, all of them checked."""
     ours, checker = of_graph(lab, graph), Checker(lab, graph, edges)
     names = [name for name, *_ in graph.storage.memory()]
-    ours.run(ours.prepare(roots[0]))
     wall, ms = [], []
-    for root in roots:
-        source = ours.prepare(root)
-        found, seconds = lab.timed(lambda source=source: ours.run(source))
-        wall.append(1e3 * seconds)
-        if found.device_seconds is not None:
-            ms.append(1e3 * found.device_seconds)
-        checker(root, found)
-        del found
+    at_once = min(AT_ONCE, ours.most_held)
+    for first in range(0, len(roots), at_once):
+        some = roots[first : first + at_once]
+        sources = [ours.prepare(root) for root in some]
+        ours.run(sources[-1])  # to compile, and to end a pause
+        timed = [lab.timed(partial(ours.run, source)) for source in sources]
+        for root, (found, seconds) in zip(some, timed, strict=True):
+            wall.append(1e3 * seconds)
+            if found.device_seconds is not None:
+                ms.append(1e3 * found.device_seconds)
+            checker(root, found)
+        del timed, found
     verdict, levels = checker.verdict(), [checker.levels[root] for root in roots]
+    paused = short(paused_ms(lab, ours, roots[:PAUSED_ROOTS])) if ms else None
     if not ms:
         ms = lab.device_timings(ours, roots, checker)
     return {
@@ -159,11 +170,23 @@ def searched(lab: Lab, graph: Graph, edges: Any, roots: Sequence[int]) -> Row:
         "edges": graph.n_edges,
         "layout": next((name for name in names if name.startswith("rows by")), None),
         **of_times(ms),
+        "paused_ms": paused,
         "wall_ms": short(np.median(wall)),
         **of_rates(ms, checker.traversed(roots)),
         **per_level(ms, levels),
         **verdict,
     }
+
+
+def paused_ms(lab: Lab, ours: Contender, roots: Sequence[int]) -> float:
+    """Return the median time of searches by several GPUs before each of which all GPUs are idle for a while."""
+    ms = []
+    for root in roots:
+        source = ours.prepare(root)
+        lab.synchronize()
+        time.sleep(PAUSE)
+        ms.append(1e3 * ours.run(source).device_seconds)
+    return float(np.median(ms))
 
 
 def of_graph(lab: Lab, graph: Graph, trace: bool = False) -> Contender:

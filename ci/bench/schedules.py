@@ -61,7 +61,7 @@ PARTS = 4  # the limit holds this part of the edges
 OUTSIDE_BYTES = {"entry": 16, "vertex": 64}  # of a limit with which the edges are outside, but quickly built
 RUNS = 3
 MOST_MS = 3000  # after so many milliseconds no more calls are timed
-PROBE = 4  # iterations by which the time of a sweep is guessed
+PROBE = 8  # iterations by which the time of a sweep is guessed, and twice as many
 MOST_OVER = 200  # times the time in memory, after which a sweep is stopped as well
 LATE: Row = {"note": "not measured, no time is left"}
 PRECISION = 1e-6  # largest sum of the differences of ranks
@@ -321,10 +321,14 @@ class Series:
         return row | {"checked": 1, "wrong": int(not SAME[program](expected, traced.result))}
 
     def _most(self, program: str, ask: Callable[..., Any]) -> int:
-        """Return the iterations of a sweep that fit its time, at least those of a probe."""
-        _, seconds = self._lab.timed(lambda: ask(PROBE))
+        """Return the iterations of a sweep that fit its time, at least those of a probe.
+
+        A second probe tells the time of an iteration apart from what each run takes.
+        """
+        _, first = self._lab.timed(lambda: ask(PROBE))
+        _, second = self._lab.timed(lambda: ask(2 * PROBE))
         limit = min(self._lab.sweep_seconds, MOST_OVER / 1e3 * self._ms.get(program, math.inf))
-        return max(PROBE, int(limit / max(seconds / PROBE, 1e-9)))
+        return 2 * PROBE + max(0, int((limit - second) * PROBE / max(second - first, 1e-6)))
 
     def _times(self, call: Callable[[], Any]) -> list[float]:
         """Return the milliseconds of a few calls, of one if it is slow."""
