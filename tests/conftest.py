@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 import pytest
@@ -19,6 +20,15 @@ def pytest_collection_modifyitems(items):
         needed = 2 if item.get_closest_marker("multigpu") else 1 if item.get_closest_marker("gpu") else 0
         if needed and gpu_count() < needed:
             item.add_marker(pytest.mark.skip(reason=f"needs {needed} GPU{'s' if needed > 1 else ''}"))
+
+
+def pytest_collection_finish():
+    """Spare the garbage collector the modules and the thousands of tests, which last until the end.
+
+    It would look at all of them wherever a test, or what it tests, asks for a collection.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(params=["pandas", pytest.param("cudf", marks=pytest.mark.gpu)])
