@@ -22,10 +22,12 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.skip(reason=f"needs {needed} GPU{'s' if needed > 1 else ''}"))
 
 
-def pytest_collection_finish():
-    """Spare the garbage collector the modules and the thousands of tests, which last until the end.
+@pytest.fixture(autouse=True, scope="module")
+def short_collections():
+    """Spare the garbage collector the tests, modules and compiled functions that are there by now.
 
-    It would look at all of them wherever a test, or what it tests, asks for a collection.
+    They last until the end, and it would look at all of them wherever a test, or what it tests, asks for a
+    collection.
     """
     gc.collect()
     gc.freeze()
