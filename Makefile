@@ -16,10 +16,10 @@ demo: $(VENV)/.run ## search a real graph from one person and show the result
 	$(BIN)/rapids-trav bfs facebook --source 0
 
 test: $(VENV)/.test ## run the tests that need no GPU, but for the slow ones
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 -m "not gpu and not multigpu and not slow"
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal -m "not gpu and not multigpu and not slow"
 
 test-all: $(VENV)/.test ## run all tests that need no GPU
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 -m "not gpu and not multigpu"
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal -m "not gpu and not multigpu"
 
 test-emulated: $(VENV)/.test ## run the GPU tests on the CPU; needs g++
 	PYTHON=$(BIN)/python ci/test_emulated.sh all

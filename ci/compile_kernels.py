@@ -2,12 +2,13 @@
 
     python ci/compile_kernels.py                            # all files
     python ci/compile_kernels.py --arch 90 bfs_fused.cu     # all specialisations of some, for some
-    python ci/compile_kernels.py --all                      # all of everything, in three times the time
+    python ci/compile_kernels.py --all                      # all of everything, in six times the time
 
 Every specialisation of every file is compiled for sm_90, for which the kernels are tuned, and for one of the
 other architectures, which take turns: each compiles every file, but of a file with few specialisations only
-some.  Of the sources only a warp's sum in bfs_fused.cu depends on the architecture, and all architectures
-have the same registers for a block and more shared memory than is requested.
+some.  The specialisations of bfs_fused.cu, which take most of the time, are compiled for one architecture
+each, sm_90 in its turn.  Of the sources only a warp's sum in bfs_fused.cu depends on the architecture, and
+all architectures have the same registers for a block and more shared memory than is requested.
 
 Prints a table with a row for each file, types and architecture: registers of the kernel that uses most, bytes
 spilled (stored and loaded) by all of the file.  Exits with 1 if any gives an error or a warning.  NVRTC comes
@@ -97,16 +98,20 @@ def jobs(wanted: Sequence[int], everything: bool) -> list[tuple[str, loader.Defi
     tuned = TUNED_FOR if TUNED_FOR in wanted else wanted[0]
     others = [architecture for architecture in wanted if architecture != tuned]
     found: list[tuple[str, loader.Defines, int]] = []
-    for _, group in groupby(sorted(SPECIALISATIONS, key=_file), key=_file):
+    for file, group in groupby(sorted(SPECIALISATIONS, key=_file), key=_file):
         entries = list(group)
         if everything:
             found += [(*entry, architecture) for entry in entries for architecture in wanted]
             continue
-        found += [(*entry, tuned) for entry in entries]
-        if others:
-            # Few specialisations begin again, until each of the other architectures has one.
-            n = max(len(entries), len(others))
-            found += [(*entries[i % len(entries)], _in_turn(others, i)) for i in range(n)]
+        in_turn = others
+        if file == LONGEST:
+            in_turn = wanted
+        else:
+            found += [(*entry, tuned) for entry in entries]
+        if in_turn:
+            # Few specialisations begin again, until each of the architectures has one.
+            n = max(len(entries), len(in_turn))
+            found += [(*entries[i % len(entries)], _in_turn(in_turn, i)) for i in range(n)]
     return sorted(found, key=lambda job: _file(job) != LONGEST)
 
 

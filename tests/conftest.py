@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 import pytest
@@ -19,6 +20,17 @@ def pytest_collection_modifyitems(items):
         needed = 2 if item.get_closest_marker("multigpu") else 1 if item.get_closest_marker("gpu") else 0
         if needed and gpu_count() < needed:
             item.add_marker(pytest.mark.skip(reason=f"needs {needed} GPU{'s' if needed > 1 else ''}"))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def short_collections():
+    """Spare the garbage collector the tests, modules and compiled functions that are there by now.
+
+    They last until the end, and it would look at all of them wherever a test, or what it tests, asks for a
+    collection.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(params=["pandas", pytest.param("cudf", marks=pytest.mark.gpu)])

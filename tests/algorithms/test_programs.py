@@ -260,9 +260,20 @@ def test_one_line_form():
 MODES = ("auto", "pull", "notify", "push")
 
 
-@pytest.mark.parametrize("function", ["scatter", "gather"])
-@pytest.mark.parametrize("reducer", ["min", "max"])
-@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
+# Every two of them together: each case compiles a program for every mode.
+@pytest.mark.parametrize(
+    ("dtype", "reducer", "function"),
+    [
+        ("int32", "min", "scatter"),
+        ("int32", "max", "gather"),
+        ("int64", "min", "gather"),
+        ("int64", "max", "scatter"),
+        ("float32", "min", "gather"),
+        ("float32", "max", "scatter"),
+        ("float64", "min", "scatter"),
+        ("float64", "max", "gather"),
+    ],
+)
 def test_an_identity_says_nothing(dtype, reducer, function):
     """Arithmetic on the identity could wrap around in integers, or send messages of unreached vertices."""
     step = 1 if reducer == "min" else -1

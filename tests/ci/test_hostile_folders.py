@@ -1,4 +1,7 @@
-"""Forged graph folders and checkpoints: each is refused with a message, or gives the answer of its graph."""
+"""Forged graph folders and checkpoints: each is refused with a message, or gives the answer of its graph.
+
+One of several cases is tried; `ci/try_hostile.py` tries all of them.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,13 @@ from hostile.folders import systematic
 
 pytestmark = pytest.mark.slow
 
+STEP = 5  # which has no divisor in common with the number of values that each field is set to
+
 
 @pytest.fixture(scope="module")
 def outcomes():
-    return [outcome(case) for case in systematic()]
+    cases = enumerate(systematic())
+    return [outcome(case) for i, case in cases if i % STEP == 0 or "untouched" in case.name]
 
 
 def test_none_has_a_traceback_or_a_wrong_answer(outcomes):
