@@ -33,7 +33,7 @@ def search(graph, wanted, first, times, wrong):
         wrong.append(error)
 
 
-@pytest.mark.parametrize("searches", [40, pytest.param(400, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("searches", [40, pytest.param(1000, marks=pytest.mark.slow)])
 def test_overlapping_workers(client, cluster, monkeypatch, searches):
     """Two of the four workers have ranks of both graphs, in a different order in each."""
     from rapids_trav.distributed.session.gang import Gang
