@@ -2,8 +2,7 @@
 // the frontier and stops at the first.
 //
 // 1. pull_first: looks up the first neighbour of each unvisited vertex.  Where few are left, a warp packs
-// those
-//    of 32 words of the bitmap, so that its lanes are busy and wait for memory together.
+//    those of 32 words of the bitmap, so that its lanes are busy and wait for memory together.
 // 2. pull_vertices: for the vertices that are left, a lane reads up to PROBES more edges of each.
 // 3. pull_deferred: longer rows are cut into chunks, which are distributed over the grid.
 #pragma once
@@ -22,6 +21,10 @@
 // listed, of all of a warp's words at once.
 #ifndef DENSE_WORD
 #define DENSE_WORD 12
+#endif
+// Listed vertices that a lane looks up at once.
+#ifndef SPARSE_AT_ONCE
+#define SPARSE_AT_ONCE 2
 #endif
 
 static_assert(LIST_SIZE >= (DENSE_WORD - 1) * WARP, "words that are not dense can be listed together");
@@ -159,7 +162,7 @@ __device__ u32 pull_dense(const Graph& graph, const State& state, const Frontier
 // First probe of `size` listed vertices; those found are marked in shared memory.
 __device__ void pull_sparse(const Graph& graph, const State& state, const Frontier& frontier,
                             const Words& words, u32 size, u16* list, u32& left, u32* found, Tally& tally) {
-    constexpr i32 N = 2;
+    constexpr i32 N = SPARSE_AT_ONCE;
     for (u32 base = 0; base < size; base += WARP * N) {
         vertex_t v[N];
         u32 local[N];
@@ -207,6 +210,7 @@ __device__ void pull_level(const Graph& graph, const State& state, const Frontie
         rows[lane] = unvisited ? graph.word_rows[word] : WordRows{0, 0};
         const u32 dense = __ballot_sync(FULL_WARP, __popc(unvisited) >= DENSE_WORD);
         const Words words{deal, warp, first};
+        const u32 sparse = dense >> (lane & ~(TILE_WORDS - 1)) & TILE ? 0 : unvisited;
         // The dense tiles one after another, then all other words.
         for (u32 first_lane = 0; first_lane <= WARP; first_lane += TILE_WORDS) {
             u32 left = 0;
@@ -215,9 +219,8 @@ __device__ void pull_level(const Graph& graph, const State& state, const Frontie
                 const Tile tile(deal, warp, first + first_lane);
                 found_dense |=
                     pull_dense(graph, state, frontier, tile, unvisited, first_lane, list, left, tally);
-            } else {
-                const bool of_dense = dense >> (lane & ~(TILE_WORDS - 1)) & TILE;
-                const u32 size = list_bits(of_dense ? 0 : unvisited, list);
+            } else if (__any_sync(FULL_WARP, sparse)) {
+                const u32 size = list_bits(sparse, list);
                 pull_sparse(graph, state, frontier, words, size, list, left, found, tally);
             }
             __syncwarp();

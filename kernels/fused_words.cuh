@@ -43,7 +43,7 @@ __device__ __forceinline__ vertex_t dealt_warp() {
     return static_cast<vertex_t>(warp_in_block()) * gridDim.x + blockIdx.x;
 }
 
-// Most vertices of a warp's words that are listed at once: some words' or a tile's.
+// Most vertices of a warp's words that are listed at once.
 constexpr u32 LIST_SIZE = 384;
 static_assert(LIST_SIZE >= TILE_WORDS * 32, "a tile can be listed");
 
@@ -73,6 +73,7 @@ __device__ __forceinline__ u32 list_bits(u32 word, u16* list) {
 template <class Queue>
 __device__ void queue_bits(const Graph& graph, u32 bits, const Deal& deal, vertex_t warp, u32 first,
                            u16* list, const Queue& queue, Tally& tally) {
+    if (!__any_sync(FULL_WARP, bits)) return;
     const u32 lane = lane_id();
     const u32 total = __shfl_sync(FULL_WARP, warp_scan(__popc(bits)), WARP - 1);
     const u32 width = total <= LIST_SIZE ? WARP : TILE_WORDS;
@@ -101,11 +102,11 @@ __device__ __forceinline__ u32 bytes_of(u32 bits) {
 // have a distance already.  The bytes of neighbouring vertices are written together, eight by a lane.
 __device__ __forceinline__ void measure_words(const State& state, const Deal& deal, vertex_t warp, u32 first,
                                               u32 kept, u32 claimed, u32 found, i32 depth) {
+    if (!__any_sync(FULL_WARP, claimed | found)) return;
     const u32 here = static_cast<u32>(min(depth, FAR)) * 0x01010101u;
     const u32 before = static_cast<u32>(min(depth - 1, FAR)) * 0x01010101u;
     const u32 lane = lane_id();
-    // What the words of all tiles have is read before any is written, so that the reads are in flight
-    // together.
+    // All tiles are read before any is written, so that the reads are in flight together.
     constexpr i32 TILES = WARP / TILE_WORDS;
     const auto place = [&](i32 tile) {
         const vertex_t v = Tile(deal, warp, first + tile * TILE_WORDS).vertex(8 * lane);
