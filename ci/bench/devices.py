@@ -3,10 +3,9 @@
 Times are those of the device's clock: of one GPU between events, of several from where all have begun to the
 end of the last kernel.  Searches follow each other, and are checked when the clock has stopped: after an idle
 tenth of a second a search by several GPUs takes longer, which is `paused_ms`.  `wall_ms` is the client's, with
-the whole answer on one GPU.  `over_one` is the ratio
-of the harmonic means of the edges traversed in a second; where it is below 1, `FEW_ENTRIES` and
-`FEW_A_VERTEX` of `engines/multigpu/devices.py` should keep the graph on one GPU.  `predicted_ms` is the time
-that `launch_law` predicts from that of one GPU, and the table "launch levels" has the levels of the first
+the whole answer on one GPU.  `over_one` is the ratio of the harmonic means of the edges traversed in a second;
+where it is below 1, `FEW_ENTRIES` and `FEW_A_VERTEX` of `engines/multigpu/devices.py` should keep the graph on
+one GPU.  `predicted_ms` is the time that `launch_law` predicts from that of one GPU, and the table "launch levels" has the levels of the first
 root: what each took from other GPUs, and how long.  Weak scaling compares a scale on one GPU with the next on
 two.  pylibcugraph searches on one GPU, timed by the wall clock; cuGraph's
 search on several is in bench_dask.py.
@@ -49,8 +48,8 @@ GENERATED_SCALE = 29  # graphs from this scale on are not stored as frames
 TABLES = {
     "devices": (
         "graph", "vertices", "edges", "name", "layout", "roots", "median_ms", "min_ms", "max_ms", "paused_ms",
-        "wall_ms", "gteps_harmonic_mean", "levels", "us_a_level", "over_one", "predicted_ms", "over_predicted",
-        "checked", "wrong", "note",
+        "wall_ms", "gteps_harmonic_mean", "levels", "us_a_level", "over_one", "predicted_ms",
+        "over_predicted", "checked", "wrong", "note",
     ),
     "launch levels": (
         "graph", "name", "root", "level", "direction", "exchange", "frontier", "edges", "mb", "ms",
@@ -179,7 +178,7 @@ def searched(lab: Lab, graph: Graph, edges: Any, roots: Sequence[int]) -> Row:
 
 
 def paused_ms(lab: Lab, ours: Contender, roots: Sequence[int]) -> float:
-    """Return the median time of searches by several GPUs before each of which all GPUs are idle for a while."""
+    """Return the median time of searches by several GPUs, each after a pause."""
     ms = []
     for root in roots:
         source = ours.prepare(root)
