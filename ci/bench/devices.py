@@ -1,13 +1,13 @@
 """(o) One GPU beside several of the same host, which hold and search a graph together.
 
 Times are those of the device's clock: of one GPU between events, of several from where all have begun to the
-end of the last kernel.  Searches follow each other, and are checked when the clock has stopped: after an idle
-tenth of a second a search by several GPUs takes longer, which is `paused_ms`.  `wall_ms` is the client's, with
-the whole answer on one GPU.  `over_one` is the ratio of the harmonic means of the edges traversed in a second;
-where it is below 1, `FEW_ENTRIES` and `FEW_A_VERTEX` of `engines/multigpu/devices.py` should keep the graph on
-one GPU.  `predicted_ms` is the time that `launch_law` predicts from that of one GPU, and the table "launch levels" has the levels of the first
-root: what each took from other GPUs, and how long.  Weak scaling compares a scale on one GPU with the next on
-two.  pylibcugraph searches on one GPU, timed by the wall clock; cuGraph's
+end of the last kernel. Searches follow each other, and are checked when the clock has stopped: after an idle
+tenth of a second a search by several GPUs takes longer, which is `paused_ms`. `wall_ms` is the client's, with
+the whole answer on one GPU. `over_one` is the ratio of the harmonic means of the edges traversed in a second;
+where it is below 1, `FEW_ENTRIES` and `FEW_A_VERTEX` of `engines/multigpu/devices.py` should keep the graph
+on one GPU. `predicted_ms` is the time that `launch_law` predicts from that of one GPU, and the table "launch
+levels" has the levels of the first root: what each took from other GPUs, and how long. Weak scaling compares
+a scale on one GPU with the next on two. pylibcugraph searches on one GPU, timed by the wall clock; cuGraph's
 search on several is in bench_dask.py.
 
 A graph of scale 30 is generated on the cards, which hold its rows by destination alone; only with `--slow`.
