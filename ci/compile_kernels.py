@@ -4,10 +4,10 @@
     python ci/compile_kernels.py --arch 90 bfs_fused.cu     # all specialisations of some, for some
     python ci/compile_kernels.py --all                      # all of everything, in six times the time
 
-Every specialisation of every file is compiled for sm_90, for which the kernels are tuned, and for one of the
-other architectures, which take turns: each compiles every file, but of a file with few specialisations only
-some.  The specialisations of bfs_fused.cu, which take most of the time, are compiled for one architecture
-each, sm_90 in its turn.  Of the sources only a warp's sum in bfs_fused.cu depends on the architecture, and
+The specialisations of bfs_fused.cu, which take most of the time, are compiled for one architecture each; the
+architectures take turns.  Those of every other file are compiled for sm_90, for which the kernels are tuned,
+and for one of the other architectures: each compiles every file, but of a file with few specialisations only
+some.  Of the sources only a warp's sum in bfs_fused.cu depends on the architecture, and
 all architectures have the same registers for a block and more shared memory than is requested.
 
 Prints a table with a row for each file, types and architecture: registers of the kernel that uses most, bytes

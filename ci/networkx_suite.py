@@ -37,9 +37,9 @@ PARTS = (
     "networkx.tests.test_convert_pandas",
 )
 MANY = "test_use_bounds_on_off_consistency"  # random graphs of ten seeds, ten sizes and five densities
-STEP = 11  # one of so many of them is run, which meets each seed, size and density
+STEP = 11  # run one in this many of them, which covers each seed, size and density
 COUNTS = "RAPIDS_TRAV_DISPATCHES"  # environment variable: the file to which the plugin writes
-EVERY = "RAPIDS_TRAV_EVERY"  # environment variable: one of so many of `MANY` is run
+EVERY = "RAPIDS_TRAV_EVERY"  # environment variable: run one in this many of the tests `MANY`
 
 
 class Counting(logging.Handler):
@@ -90,7 +90,7 @@ def run_inside(arguments: list[str]) -> int:
 
 
 def run_suite(parts: tuple[str, ...], step: int) -> dict:
-    """Return the counts of dispatches and the outcome of each test; of `MANY`, of one in `step`."""
+    """Return the counts of dispatches and the outcome of each test; one in `step` of `MANY` is run."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "counts.json"
         environment = os.environ | {

@@ -17,8 +17,8 @@
 #ifndef DEFER_CHUNK
 #define DEFER_CHUNK 256
 #endif
-// A tile with a word of at least this many unvisited vertices is read word by word; those of other words are
-// listed, of all of a warp's words at once.
+// A tile with a word of at least this many unvisited vertices is read word by word; the unvisited vertices of
+// all other tiles of a warp are listed together.
 #ifndef DENSE_WORD
 #define DENSE_WORD 12
 #endif
@@ -197,7 +197,7 @@ __device__ void pull_level(const Graph& graph, const State& state, const Frontie
     u16* const list = shared.list[warp_in_block()];
     u32* const found = shared.found[warp_in_block()];
     WordRows* const rows = shared.rows[warp_in_block()];
-    constexpr u32 TILE = (1u << TILE_WORDS) - 1;  // lanes
+    constexpr u32 TILE_LANES = (1u << TILE_WORDS) - 1;
     const vertex_t n_words = bitmap_words(graph.n_linked);
     const vertex_t warp = dealt_warp();
     const Deal deal = deal_words(n_words);
@@ -210,12 +210,12 @@ __device__ void pull_level(const Graph& graph, const State& state, const Frontie
         rows[lane] = unvisited ? graph.word_rows[word] : WordRows{0, 0};
         const u32 dense = __ballot_sync(FULL_WARP, __popc(unvisited) >= DENSE_WORD);
         const Words words{deal, warp, first};
-        const u32 sparse = dense >> (lane & ~(TILE_WORDS - 1)) & TILE ? 0 : unvisited;
+        const u32 sparse = dense >> (lane & ~(TILE_WORDS - 1)) & TILE_LANES ? 0 : unvisited;
         // The dense tiles one after another, then all other words.
         for (u32 first_lane = 0; first_lane <= WARP; first_lane += TILE_WORDS) {
             u32 left = 0;
             if (first_lane < WARP) {
-                if (!(dense >> first_lane & TILE)) continue;
+                if (!(dense >> first_lane & TILE_LANES)) continue;
                 const Tile tile(deal, warp, first + first_lane);
                 found_dense |=
                     pull_dense(graph, state, frontier, tile, unvisited, first_lane, list, left, tally);

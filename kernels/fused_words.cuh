@@ -44,7 +44,7 @@ __device__ __forceinline__ vertex_t dealt_warp() {
 }
 
 // Most vertices of a warp's words that are listed at once.
-constexpr u32 LIST_SIZE = 384;
+constexpr u32 LIST_SIZE = 352;
 static_assert(LIST_SIZE >= TILE_WORDS * 32, "a tile can be listed");
 
 // A vertex of a warp's words from number `first` on, by its place among their bits.

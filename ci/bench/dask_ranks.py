@@ -113,7 +113,8 @@ def search_all(state: RankState, roots: Sequence[int], settings: Settings, n_che
         # Searches follow each other: after a pause, such as a check, GPUs take longer.
         timed = [ranks.timed(rank, lambda i=i: once(sources[i : i + 1])) for i in range(len(sources))]
         rows = []
-        for i, ((found, sent), seconds) in enumerate(timed):
+        for i in range(len(sources)):
+            (found, sent), seconds = timed.pop(0)
             own = _own(found, graph.numbering.n_owned)
             told = all_gather_objects(rank, getattr(found, "device_seconds", None))
             ends = int(bench.ends[own.distance >= 0].sum())
@@ -131,6 +132,7 @@ def search_all(state: RankState, roots: Sequence[int], settings: Settings, n_che
                 verdict = check_tree(graph, own, int(sources[i]))
                 row["faults"] = "" if verdict.valid else str(verdict)
             rows.append(row)
+            del found, own
         return rows
 
 

@@ -1,14 +1,14 @@
 """(o) One GPU beside several of the same host, which hold and search a graph together.
 
-Times are those of the device's clock: of one GPU between events, of several from where all have begun to the
-end of the last kernel. Searches follow each other, and are checked when the clock has stopped: after an idle
-tenth of a second a search by several GPUs takes longer, which is `paused_ms`. `wall_ms` is the client's, with
-the whole answer on one GPU. `over_one` is the ratio of the harmonic means of the edges traversed in a second;
-where it is below 1, `FEW_ENTRIES` and `FEW_A_VERTEX` of `engines/multigpu/devices.py` should keep the graph
-on one GPU. `predicted_ms` is the time that `launch_law` predicts from that of one GPU, and the table "launch
-levels" has the levels of the first root: what each took from other GPUs, and how long. Weak scaling compares
-a scale on one GPU with the next on two. pylibcugraph searches on one GPU, timed by the wall clock; cuGraph's
-search on several is in bench_dask.py.
+Times are those of the device's clock: of one GPU between events, of several from where all have begun to
+the end of the last kernel.  Searches follow each other, and are checked when the clock has stopped: after an
+idle tenth of a second a search by several GPUs takes longer: `paused_over` is the ratio, of the same roots.
+`wall_ms` is the client's, with the whole answer on one GPU.  `over_one` is the ratio of the harmonic means
+of the edges traversed in a second; where it is below 1, `FEW_ENTRIES` and `FEW_A_VERTEX` of
+`engines/multigpu/devices.py` should keep the graph on one GPU.  `predicted_ms` is the time that `launch_law`
+predicts from that of one GPU, and the table "launch levels" has the levels of the first root: what each
+took from other GPUs, and how long.  Weak scaling compares a scale on one GPU with the next on two.
+pylibcugraph searches on one GPU, timed by the wall clock; cuGraph's search on several is in bench_dask.py.
 
 A graph of scale 30 is generated on the cards, which hold its rows by destination alone; only with `--slow`.
 """
@@ -41,14 +41,14 @@ if TYPE_CHECKING:
     from .lab import Lab
 
 GRAPHS = ("rmat20", "rmat22", "rmat24", "rmat26", "rmat27", "rmat28", "grid4096", "rmat29", "rmat30")
-AT_ONCE = 16  # searches that follow each other before their answers are checked
+AT_ONCE = 4  # searches that follow each other before their answers are checked
 PAUSE = 0.2  # seconds
 PAUSED_ROOTS = 8
 GENERATED_SCALE = 29  # graphs from this scale on are not stored as frames
 TABLES = {
     "devices": (
-        "graph", "vertices", "edges", "name", "layout", "roots", "median_ms", "min_ms", "max_ms", "paused_ms",
-        "wall_ms", "gteps_harmonic_mean", "levels", "us_a_level", "over_one", "predicted_ms",
+        "graph", "vertices", "edges", "name", "layout", "roots", "median_ms", "min_ms", "max_ms",
+        "paused_over", "wall_ms", "gteps_harmonic_mean", "levels", "us_a_level", "over_one", "predicted_ms",
         "over_predicted", "checked", "wrong", "note",
     ),
     "launch levels": (
@@ -161,7 +161,7 @@ def searched(lab: Lab, graph: Graph, edges: Any, roots: Sequence[int]) -> Row:
             checker(root, found)
         del timed, found
     verdict, levels = checker.verdict(), [checker.levels[root] for root in roots]
-    paused = short(paused_ms(lab, ours, roots[:PAUSED_ROOTS])) if ms else None
+    paused = ratio(paused_ms(lab, ours, roots[:PAUSED_ROOTS]), np.median(ms[:PAUSED_ROOTS])) if ms else None
     if not ms:
         ms = lab.device_timings(ours, roots, checker)
     return {
@@ -169,7 +169,7 @@ def searched(lab: Lab, graph: Graph, edges: Any, roots: Sequence[int]) -> Row:
         "edges": graph.n_edges,
         "layout": next((name for name in names if name.startswith("rows by")), None),
         **of_times(ms),
-        "paused_ms": paused,
+        "paused_over": paused,
         "wall_ms": short(np.median(wall)),
         **of_rates(ms, checker.traversed(roots)),
         **per_level(ms, levels),

@@ -61,7 +61,7 @@ PARTS = 4  # the limit holds this part of the edges
 OUTSIDE_BYTES = {"entry": 16, "vertex": 64}  # of a limit with which the edges are outside, but quickly built
 RUNS = 3
 MOST_MS = 3000  # after so many milliseconds no more calls are timed
-PROBE = 8  # iterations by which the time of a sweep is guessed, and twice as many
+PROBE = 8  # iterations of the first of two short runs, which tell the time of a sweep
 MOST_OVER = 200  # times the time in memory, after which a sweep is stopped as well
 LATE: Row = {"note": "not measured, no time is left"}
 PRECISION = 1e-6  # largest sum of the differences of ranks
@@ -328,7 +328,8 @@ class Series:
         _, first = self._lab.timed(lambda: ask(PROBE))
         _, second = self._lab.timed(lambda: ask(2 * PROBE))
         limit = min(self._lab.sweep_seconds, MOST_OVER / 1e3 * self._ms.get(program, math.inf))
-        return 2 * PROBE + max(0, int((limit - second) * PROBE / max(second - first, 1e-6)))
+        per_probe = max(second - first, second / 16)  # the first may have been slow for other reasons
+        return 2 * PROBE + max(0, int((limit - second) * PROBE / per_probe))
 
     def _times(self, call: Callable[[], Any]) -> list[float]:
         """Return the milliseconds of a few calls, of one if it is slow."""

@@ -260,7 +260,7 @@ def test_one_line_form():
 MODES = ("auto", "pull", "notify", "push")
 
 
-# Every two of them together: each case compiles a program for every mode.
+# Every pair of values occurs, as each case compiles a program for every mode.
 @pytest.mark.parametrize(
     ("dtype", "reducer", "function"),
     [

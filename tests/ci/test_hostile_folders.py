@@ -1,6 +1,6 @@
 """Forged graph folders and checkpoints: each is refused with a message, or gives the answer of its graph.
 
-One of several cases is tried; `ci/try_hostile.py` tries all of them.
+One case in five is tried; `ci/try_hostile.py` tries all of them.
 """
 
 from __future__ import annotations

@@ -197,9 +197,16 @@ def test_ranks_agree_on_offsets_where_one_needs_wide_ones(cupy, monkeypatch, lea
     entries = [rank.rows.n_edges for rank in ranked(cupy, graph, 2).group.ranks]
     most = max(entries)
     assert min(entries) < most
+    made = []
+
+    def edge_type(n):
+        made.append(np.dtype(np.int32 if n < most else np.int64))
+        return made[-1]
+
     for module in (rows, in_memory, lean_rows):
-        monkeypatch.setattr(module, "edge_type", lambda n: np.dtype(np.int32 if n < most else np.int64))
+        monkeypatch.setattr(module, "edge_type", edge_type)
     check(ranked(cupy, graph, 2, lean=lean), [1])
+    assert set(made) == {np.dtype(np.int32), np.dtype(np.int64)}
 
 
 def test_a_rank_that_never_launches_ends_the_others(cupy, monkeypatch):

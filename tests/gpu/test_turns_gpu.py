@@ -208,6 +208,43 @@ def test_dense_tiles_are_read_to_their_last_word(engine):
     assert (distance == (np.arange(n) >= n_hubs)).all()
 
 
+def warps_of_a_launch():
+    """Return the number of warps of a search of few edges."""
+    from rapids_trav.engines.cuda.bfs import fused
+    from rapids_trav.engines.cuda.runtime.loader import multiprocessors
+
+    return multiprocessors(0) * fused.SMALL_BLOCK // 32
+
+
+def test_few_vertices_of_many_words_are_listed_together(engine):
+    """Eleven vertices of each word are left, each with a first neighbour that is not in the frontier."""
+    n = 32 * 32 * warps_of_a_launch()
+    v = np.arange(64, n)
+    late = v % 32 >= 21
+    lower = v[late & (v >= 64 + 32)]
+    u = np.concatenate([v[~late] % 64, v[late] - 21, lower - 32])
+    graph = Graph(n, u, np.concatenate([v[~late], v[late], lower]), symmetric=True)
+    distance, trace = searched(engine, graph, list(range(64)), trace=True)
+    assert [row.direction for row in trace[:2]] == ["pull", "pull"]
+    assert (distance[64:] == 1 + late).all()
+
+
+@pytest.mark.parametrize("in_word", [11, 12, 15])
+def test_the_last_vertices_may_be_in_the_words_of_one_warp(engine, in_word):
+    """They are listed at once if they are few enough, and all are queued for the push that follows."""
+    n_warps = warps_of_a_launch()
+    n = 32 * max(32 * n_warps, 8192)
+    words = (8 * (1 + n_warps * np.arange(4))[:, None] + np.arange(8)).ravel()  # warp 1's first
+    late = (32 * words[:, None] + np.arange(in_word)).ravel()
+    last = n - len(late) + np.arange(len(late))
+    others = np.setdiff1d(np.arange(64, n), [late, last])
+    u = np.concatenate([others % 64, late + in_word, late])
+    graph = Graph(n, u, np.concatenate([others, late, last]), symmetric=True)
+    distance, trace = searched(engine, graph, list(range(64)), trace=True)
+    assert [row.direction for row in trace[:3]] == ["pull", "pull", "push"]
+    assert (distance[others] == 1).all() and (distance[late] == 2).all() and (distance[last] == 3).all()
+
+
 @pytest.mark.parametrize("alone", [0, 1, 4, 29, 32, 70])
 def test_every_distance_and_predecessor_is_written(monkeypatch, cupy, alone):
     """Wide levels are followed by short tails; `alone` vertices at the end have no edges."""

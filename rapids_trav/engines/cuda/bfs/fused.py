@@ -72,6 +72,7 @@ SPECIALISATIONS: tuple[tuple[str, Defines], ...] = tuple(
         (32, 32, LARGE_BLOCK, 1, 0),
         (32, 64, SMALL_BLOCK, 0, 0),
         (32, 64, LARGE_BLOCK, 0, 0),
+        (32, 64, LARGE_BLOCK, 0, 1),
         (64, 64, SMALL_BLOCK, 0, 0),
         (64, 64, SMALL_BLOCK, 0, 1),
         (32, 64, SMALL_BLOCK, 1, 0),
