@@ -14,6 +14,14 @@
 #ifndef PROBES
 #define PROBES 128
 #endif
+// After LONE_PROBES edges, if at most SHARED_ROWS lanes still search (0: never), the warp reads their rows
+// one after another: the other lanes would wait for the longest.
+#ifndef LONE_PROBES
+#define LONE_PROBES 16
+#endif
+#ifndef SHARED_ROWS
+#define SHARED_ROWS 8
+#endif
 #ifndef DEFER_CHUNK
 #define DEFER_CHUNK 256
 #endif
@@ -49,6 +57,23 @@ __device__ __forceinline__ void count_word(const State& state, vertex_t word, u3
     if (state.targets) tally.targets += __popc(found & state.targets[word]);
 }
 
+// Searches the rows of the given lanes one after another, each with the whole warp: at most `most` edges from
+// `begin` on, which is advanced by as many.
+__device__ __forceinline__ void pull_together(const Graph& graph, const Frontier& frontier, u32 lanes,
+                                              edge_t most, edge_t& begin, edge_t end, vertex_t& from,
+                                              Tally& tally) {
+    for (; lanes; lanes &= lanes - 1) {
+        const i32 lane = __ffs(lanes) - 1;
+        const edge_t first = __shfl_sync(FULL_WARP, begin, lane);
+        const edge_t last = min(first + most, __shfl_sync(FULL_WARP, end, lane));
+        const vertex_t found = warp_search(graph, frontier, first, last, tally);
+        if (lane_id() == lane) {
+            from = found;
+            begin = last;
+        }
+    }
+}
+
 // Searches the rows of a warp's vertices: each lane has an unvisited vertex whose first neighbour is not in
 // the frontier (or NONE).  Returns whether the lane's vertex was reached.
 __device__ bool pull_vertices(const Graph& graph, const State& state, const Frontier& frontier, vertex_t v,
@@ -68,7 +93,15 @@ __device__ bool pull_vertices(const Graph& graph, const State& state, const Fron
     }
     // Four neighbours at a time: they mostly share a sector, and their bitmap words are loaded together.
     constexpr i32 AT_ONCE = 4;
-    for (i32 probe = 0; probe < PROBES && from == NONE && begin < end; probe += AT_ONCE) {
+    for (i32 probe = 0; probe < PROBES; probe += AT_ONCE) {
+        const bool goes_on = from == NONE && begin < end;
+        const u32 lanes = __ballot_sync(FULL_WARP, goes_on);
+        if (!lanes) break;
+        if (probe >= LONE_PROBES && __popc(lanes) <= SHARED_ROWS) {
+            pull_together(graph, frontier, lanes, PROBES - probe, begin, end, from, tally);
+            break;
+        }
+        if (!goes_on) continue;
         vertex_t u[AT_ONCE];
         bool hit[AT_ONCE];
 #pragma unroll

@@ -229,6 +229,23 @@ def test_few_vertices_of_many_words_are_listed_together(engine):
     assert (distance[64:] == 1 + late).all()
 
 
+def test_the_last_long_rows_of_a_warp_are_read_by_all_its_lanes(engine):
+    """A lane reads 17 neighbours alone, the next is in the frontier, and the warp reads 64 with it."""
+    n, random = 32 * 512, np.random.default_rng(2)
+    sources, low, high = 32 * 256 + np.arange(64), np.arange(32 * 100), np.arange(32 * 400, n)
+    long = 32 * np.arange(106, 400, 8) + 7
+    short = np.setdiff1d(np.arange(32 * 100, 32 * 400), np.concatenate([sources, long]))
+    before = np.concatenate([random.choice(low, 17, replace=False) for _ in long])
+    behind = np.concatenate([random.choice(high, 100, replace=False) for _ in long])
+    u = [np.repeat(long, 17), np.repeat(long, 100), long, short]
+    v = [before, behind, sources[np.arange(len(long))], sources[short % 64]]
+    graph = Graph(n, np.concatenate(u), np.concatenate(v), symmetric=True)
+    distance, trace = searched(engine, graph, sources.tolist(), trace=True)
+    assert trace[0].direction == "pull" and (distance[long] == 1).all()
+    # The rows of `low` and `high` have nothing in the frontier.
+    assert trace[0].edges == len(short) + len(long) * (17 + 64) + len(before) + len(behind)
+
+
 @pytest.mark.parametrize("in_word", [11, 12, 15])
 def test_the_last_vertices_may_be_in_the_words_of_one_warp(engine, in_word):
     """They are listed at once if they are few enough, and all are queued for the push that follows."""
