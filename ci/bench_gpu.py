@@ -24,6 +24,7 @@
     python ci/bench_gpu.py questions            small questions, and the host's part of a search
     python ci/bench_gpu.py beyond               larger than the card: built, searched, validated
     python ci/bench_gpu.py devices              several GPUs of the host together, against one of them
+    python ci/bench_gpu.py parts                the parts of the search by one GPU, each changed alone
     python ci/bench_gpu.py ranks                the parts of the search by several GPUs, each changed alone
     python ci/bench_gpu.py all --json rows.jsonl --plot rows.png
     python ci/bench_gpu.py readme --json ci/gpu-benchmark.jsonl     rows of the pages' tables, in one run
@@ -62,6 +63,7 @@ from bench import (
     kinds,
     limit,
     out_of_core,
+    parts,
     pictures,
     programs,
     provenance,
@@ -110,6 +112,7 @@ BENCHMARKS = {
     "questions": questions,
     "beyond": beyond,
     "devices": devices,
+    "parts": parts,
     "ranks": ranks,
     "variants": variants,
 }

@@ -44,6 +44,7 @@ GRAPHS = ("rmat20", "rmat22", "rmat24", "rmat26", "rmat27", "rmat28", "grid4096"
 AT_ONCE = 4  # searches that follow each other before their answers are checked
 PAUSE = 0.2  # seconds
 PAUSED_ROOTS = 8
+MOST_LEVELS = 64  # of a search, that have rows
 GENERATED_SCALE = 29  # graphs from this scale on are not stored as frames
 TABLES = {
     "devices": (
@@ -117,8 +118,8 @@ def traced(lab: Lab, graph: Graph, root: int) -> list[LevelTrace]:
 
 
 def level_rows(levels: Sequence[LevelTrace], n_vertices: int, count: int, facts: Row) -> Iterator[Row]:
-    """Yield a row for each level of a search: what it took from other GPUs, and how long it lasted."""
-    for level in levels:
+    """Yield a row for each of the first levels of a search: what it took from other GPUs, and how long."""
+    for level in levels[:MOST_LEVELS]:
         yield {
             **facts,
             "table": "launch levels",

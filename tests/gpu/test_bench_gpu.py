@@ -133,6 +133,14 @@ def test_ranks_are_timed_beside_one_gpu(make_lab, monkeypatch):
     assert two["predicted_ms"] > 0
 
 
+def test_each_kernel_of_one_gpu_is_timed_and_checked(make_lab):
+    from bench import parts
+
+    rows = list(parts.measure(make_lab(), ["rmat9"]))
+    assert [row["name"] for row in rows] == [name for name, _ in parts.KERNELS]
+    assert all(row["checked"] == 3 and row["wrong"] == 0 for row in rows)
+
+
 def test_each_kernel_of_ranks_is_timed_and_checked(make_lab):
     from bench import ranks
 
