@@ -10,8 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
-from rapids_trav.engines.cuda.bfs import fused
-
 from .checks import Checker
 from .lab import DEFAULT
 from .pictures import bars
@@ -42,6 +40,8 @@ TABLES = {
 
 
 def measure(lab: Lab, names: Sequence[str]) -> Iterator[Row]:
+    from rapids_trav.engines.cuda.bfs import fused
+
     for name in names:
         edges = lab.load(name)
         roots, graph = lab.roots(edges), lab.graph(edges)
