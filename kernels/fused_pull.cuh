@@ -158,9 +158,11 @@ __device__ __forceinline__ void pull_first(const Graph& graph, const State& stat
 
 // First probe of a mostly unvisited tile: a word at a time, with a lane for each bit.  Each lane holds one of
 // the warp's words, and gets the vertices found in it.
-__device__ u32 pull_dense(const Graph& graph, const State& state, const Frontier& frontier, const Tile& tile,
-                          u32 unvisited, u32 first_lane, u16* list, u32& left, Tally& tally) {
+__device__ u32 pull_dense(const Graph& graph, const State& state, const Frontier& frontier,
+                          const Words& words, u32 unvisited, u32 first_lane, u16* list, u32& left,
+                          Tally& tally) {
     constexpr i32 N = 4;
+    const Tile tile(words, first_lane);
     const u32 lane = lane_id();
     u32 found = 0;
     for (u32 word = 0; word < TILE_WORDS; word += N) {
@@ -170,8 +172,8 @@ __device__ u32 pull_dense(const Graph& graph, const State& state, const Frontier
         bool hit[N];
 #pragma unroll
         for (i32 k = 0; k < N; ++k) {
-            v[k] = tile.vertex((word + k) * 32 + lane);
             local[k] = (first_lane + word + k) * 32 + lane;
+            v[k] = tile.vertex((word + k) * 32 + lane);
             waiting[k] = __shfl_sync(FULL_WARP, unvisited, first_lane + word + k) >> lane & 1;
         }
 #if PREDECESSORS
@@ -235,23 +237,22 @@ __device__ void pull_level(const Graph& graph, const State& state, const Frontie
     const vertex_t warp = dealt_warp();
     const Deal deal = deal_words(n_words);
     for (u32 first = 0; deal.word(warp, first) < n_words; first += WARP) {
-        const vertex_t word = deal.word(warp, first + lane);
+        const Words words{deal, warp, first};
+        const vertex_t word = words.word(lane);
         const u32 claimed = pushed && word < n_words ? pushed[word] : 0;
         const u32 unvisited = word < n_words ? ~(state.visited[word] | claimed) : 0;
         u32 found_dense = 0;
         found[lane] = 0;
         rows[lane] = unvisited ? graph.word_rows[word] : WordRows{0, 0};
         const u32 dense = __ballot_sync(FULL_WARP, __popc(unvisited) >= DENSE_WORD);
-        const Words words{deal, warp, first};
         const u32 sparse = dense >> (lane & ~(TILE_WORDS - 1)) & TILE_LANES ? 0 : unvisited;
         // The dense tiles one after another, then all other words.
         for (u32 first_lane = 0; first_lane <= WARP; first_lane += TILE_WORDS) {
             u32 left = 0;
             if (first_lane < WARP) {
                 if (!(dense >> first_lane & TILE_LANES)) continue;
-                const Tile tile(deal, warp, first + first_lane);
                 found_dense |=
-                    pull_dense(graph, state, frontier, tile, unvisited, first_lane, list, left, tally);
+                    pull_dense(graph, state, frontier, words, unvisited, first_lane, list, left, tally);
             } else if (__any_sync(FULL_WARP, sparse)) {
                 const u32 size = list_bits(sparse, list);
                 pull_sparse(graph, state, frontier, words, size, list, left, found, tally);
@@ -275,9 +276,9 @@ __device__ void pull_level(const Graph& graph, const State& state, const Frontie
                 count_word(state, word, all, tally);
             }
         }
-        measure_words(state, deal, warp, first, ~unvisited ^ claimed, claimed, all, depth);
+        measure_words(state, words, ~unvisited ^ claimed, claimed, all, depth);
         __syncwarp();
-        if (listed) queue_bits(graph, all, deal, warp, first, list, queue, tally);
+        if (listed) queue_bits(graph, all, words, list, queue, tally);
     }
 }
 
