@@ -7,8 +7,8 @@
 The specialisations of bfs_fused.cu, which take most of the time, are compiled for one architecture each; the
 architectures take turns.  Those of every other file are compiled for sm_90, for which the kernels are tuned,
 and for one of the other architectures: each compiles every file, but of a file with few specialisations only
-some.  Of the sources only a warp's sum in bfs_fused.cu depends on the architecture, and
-all architectures have the same registers for a block and more shared memory than is requested.
+some.  Of the sources only a warp's sum in bfs_fused.cu depends on the architecture, and all architectures
+have the same registers for a block and more shared memory than is requested.
 
 Prints a table with a row for each file, types and architecture: registers of the kernel that uses most, bytes
 spilled (stored and loaded) by all of the file.  Exits with 1 if any gives an error or a warning.  NVRTC comes
@@ -103,12 +103,9 @@ def jobs(wanted: Sequence[int], everything: bool) -> list[tuple[str, loader.Defi
         if everything:
             found += [(*entry, architecture) for entry in entries for architecture in wanted]
             continue
-        in_turn = others
-        if file == LONGEST:
-            in_turn = wanted
-        else:
+        if file != LONGEST:
             found += [(*entry, tuned) for entry in entries]
-        if in_turn:
+        if in_turn := wanted if file == LONGEST else others:
             # Few specialisations begin again, until each of the architectures has one.
             n = max(len(entries), len(in_turn))
             found += [(*entries[i % len(entries)], _in_turn(in_turn, i)) for i in range(n)]

@@ -166,9 +166,8 @@ def taken(asked, question, tries=6):
 @contextmanager
 def event_loops_held(seconds=60):
     """Keep the event loops of this process from running anything, for at most `seconds`."""
-    gc.unfreeze()  # what is frozen is not listed
+    gc.unfreeze()  # what is frozen is not listed; the next module freezes what stays
     loops = [thing for thing in gc.get_objects() if issubclass(type(thing), asyncio.BaseEventLoop)]
-    gc.freeze()
     running = [loop for loop in loops if loop.is_running()]
     held, end = threading.Semaphore(0), threading.Event()
 

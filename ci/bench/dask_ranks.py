@@ -114,7 +114,7 @@ def search_all(state: RankState, roots: Sequence[int], settings: Settings, n_che
         timed = [ranks.timed(rank, lambda i=i: once(sources[i : i + 1])) for i in range(len(sources))]
         rows = []
         for i in range(len(sources)):
-            (found, sent), seconds = timed.pop(0)
+            (found, sent), seconds = timed.pop(0)  # freed with its row
             own = _own(found, graph.numbering.n_owned)
             told = all_gather_objects(rank, getattr(found, "device_seconds", None))
             ends = int(bench.ends[own.distance >= 0].sum())

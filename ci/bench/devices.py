@@ -1,10 +1,10 @@
 """(o) One GPU beside several of the same host, which hold and search a graph together.
 
 Times are those of the device's clock: of one GPU between events, of several from where all have begun to
-the end of the last kernel.  Searches follow each other, and are checked when the clock has stopped: after an
-idle tenth of a second a search by several GPUs takes longer: `paused_over` is the ratio, of the same roots.
-`wall_ms` is the client's, with the whole answer on one GPU.  `over_one` is the ratio of the harmonic means
-of the edges traversed in a second; where it is below 1, `FEW_ENTRIES` and `FEW_A_VERTEX` of
+the end of the last kernel.  Searches follow each other and are checked when the clock has stopped, because a
+search by several GPUs takes longer after an idle tenth of a second; `paused_over` is the ratio, from the same
+roots.  `wall_ms` is the client's, with the whole answer on one GPU.  `over_one` is the ratio of the harmonic
+means of the edges traversed in a second; where it is below 1, `FEW_ENTRIES` and `FEW_A_VERTEX` of
 `engines/multigpu/devices.py` should keep the graph on one GPU.  `predicted_ms` is the time that `launch_law`
 predicts from that of one GPU, and the table "launch levels" has the levels of the first root: what each
 took from other GPUs, and how long.  Weak scaling compares a scale on one GPU with the next on two.

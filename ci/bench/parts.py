@@ -7,7 +7,7 @@ the same sources; each but the default has one setting changed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 from .checks import Checker
@@ -66,5 +66,4 @@ def measure(lab: Lab, names: Sequence[str]) -> Iterator[Row]:
 
 
 def draw(axes: Axes, rows: Sequence[Row]) -> None:
-    kernels: list[dict[str, Any]] = list(rows)
-    bars(axes, kernels, "median_ms", "median ms")
+    bars(axes, rows, "median_ms", "median ms")
