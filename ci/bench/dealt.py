@@ -1,7 +1,8 @@
-"""A graph that is generated on the cards and dealt to them by destination alone, never held as edges.
+"""A graph that is generated on the cards and dealt to them, never held as edges.
 
 Its edges are generated again whenever they are read: to count degrees, twice for the rows of each GPU, and to
-validate each search by the five rules of Graph500.
+validate each search by the five rules of Graph500.  Its rows are held by destination and by source, or by
+destination alone where only they fit.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def measure(lab: Lab, name: str) -> Iterator[Row]:
 
 def searched(lab: Lab, pairs: Pairs, n_vertices: int, n_edges: int) -> Row:
     """Deal the edges, search from random vertices that have some, and check every search."""
-    xp, engine, start = lab.xp, lab.several(lab.n_devices, layout="lean"), time.perf_counter()
+    xp, engine, start = lab.xp, lab.several(lab.n_devices), time.perf_counter()
     place, n_linked = places(xp, engine, pairs, n_vertices)
 
     def in_places() -> Iterator[tuple[Any, Any]]:
@@ -71,6 +72,7 @@ def searched(lab: Lab, pairs: Pairs, n_vertices: int, n_edges: int) -> Row:
     return {
         "vertices": n_linked,
         "edges": n_edges,
+        "layout": rows.layout,
         "build_seconds": short(seconds),
         "rows_bytes": sum(n_bytes for _, n_bytes, _ in rows.held()),
         **of_times(ms),

@@ -10,7 +10,7 @@ predicts from that of one GPU, and the table "launch levels" has the levels of t
 took from other GPUs, and how long.  Weak scaling compares a scale on one GPU with the next on two.
 pylibcugraph searches on one GPU, timed by the wall clock; cuGraph's search on several is in bench_dask.py.
 
-A graph of scale 30 is generated on the cards, which hold its rows by destination alone; only with `--slow`.
+Graphs from scale 29 on are generated on the cards (bench/dealt.py); only with `--slow`.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ TABLES = {
         "predicted_exchange_us",
     ),
     "generated": (
-        "graph", "vertices", "edges", "name", "build_seconds", "rows_bytes", "roots", "median_ms", "min_ms",
+        "graph", "vertices", "edges", "name", "layout", "build_seconds", "rows_bytes", "roots", "median_ms", "min_ms",
         "max_ms", "gteps_harmonic_mean", "levels", "checked", "wrong", "note",
     ),
 }  # fmt: skip
