@@ -1,8 +1,8 @@
 // Bottom-up step (Beamer, Asanovic and Patterson, SC 2012): every unvisited vertex looks for one neighbour in
 // the frontier and stops at the first.
 //
-// 1. pull_first: looks up the first neighbour of each unvisited vertex.  Where few are left, a warp packs
-//    those of 32 words of the bitmap, so that its lanes are busy and wait for memory together.
+// 1. pull_first: looks up the first neighbour of each unvisited vertex.  A warp packs the unvisited vertices
+//    of a few bitmap words, so that its lanes are busy even if few vertices are left.
 // 2. pull_vertices: for the vertices that are left, a lane reads up to PROBES more edges of each.
 // 3. pull_deferred: longer rows are cut into chunks, which are distributed over the grid.
 #pragma once
@@ -14,34 +14,21 @@
 #ifndef PROBES
 #define PROBES 128
 #endif
-// After LONE_PROBES edges, if at most SHARED_ROWS lanes still search (0: never), the warp reads their rows
-// one after another: the other lanes would wait for the longest.
-#ifndef LONE_PROBES
-#define LONE_PROBES 16
-#endif
-#ifndef SHARED_ROWS
-#define SHARED_ROWS 8
-#endif
 #ifndef DEFER_CHUNK
 #define DEFER_CHUNK 256
 #endif
-// A tile with a word of at least this many unvisited vertices is read word by word; the unvisited vertices of
-// all other tiles of a warp are listed together.
+// A tile with a word of at least this many unvisited vertices is read word by word.
 #ifndef DENSE_WORD
 #define DENSE_WORD 12
 #endif
-// Listed vertices that a lane looks up at once.
-#ifndef SPARSE_AT_ONCE
-#define SPARSE_AT_ONCE 2
-#endif
 
-static_assert(LIST_SIZE >= (DENSE_WORD - 1) * WARP, "words that are not dense can be listed together");
+static_assert(TILE_WORDS * 32 <= 256, "a list of a tile has bytes");
 
 struct PullShared {
-    u16 list[WARPS][LIST_SIZE];
+    u8 list[WARPS][TILE_WORDS * 32];
     u32 found[WARPS][WARP];
     WordRows rows[WARPS][WARP];
-    u32 hubs[HUB_CACHE ? HUB_WORDS : 1];
+    u32 hubs[HUB_WORDS];
 };
 
 // Records the predecessor of a vertex.  Its bit and distance are recorded later, for a whole word together.
@@ -55,23 +42,6 @@ __device__ __forceinline__ void settle(const State& state, vertex_t v, vertex_t 
 __device__ __forceinline__ void count_word(const State& state, vertex_t word, u32 found, Tally& tally) {
     tally.vertices += __popc(found);
     if (state.targets) tally.targets += __popc(found & state.targets[word]);
-}
-
-// Searches the rows of the given lanes one after another, each with the whole warp: at most `most` edges from
-// `begin` on, which is advanced by as many.
-__device__ __forceinline__ void pull_together(const Graph& graph, const Frontier& frontier, u32 lanes,
-                                              edge_t most, edge_t& begin, edge_t end, vertex_t& from,
-                                              Tally& tally) {
-    for (; lanes; lanes &= lanes - 1) {
-        const i32 lane = __ffs(lanes) - 1;
-        const edge_t first = __shfl_sync(FULL_WARP, begin, lane);
-        const edge_t last = min(first + most, __shfl_sync(FULL_WARP, end, lane));
-        const vertex_t found = warp_search(graph, frontier, first, last, tally);
-        if (lane_id() == lane) {
-            from = found;
-            begin = last;
-        }
-    }
 }
 
 // Searches the rows of a warp's vertices: each lane has an unvisited vertex whose first neighbour is not in
@@ -93,15 +63,7 @@ __device__ bool pull_vertices(const Graph& graph, const State& state, const Fron
     }
     // Four neighbours at a time: they mostly share a sector, and their bitmap words are loaded together.
     constexpr i32 AT_ONCE = 4;
-    for (i32 probe = 0; probe < PROBES; probe += AT_ONCE) {
-        const bool goes_on = from == NONE && begin < end;
-        const u32 lanes = __ballot_sync(FULL_WARP, goes_on);
-        if (!lanes) break;
-        if (probe >= LONE_PROBES && __popc(lanes) <= SHARED_ROWS) {
-            pull_together(graph, frontier, lanes, PROBES - probe, begin, end, from, tally);
-            break;
-        }
-        if (!goes_on) continue;
+    for (i32 probe = 0; probe < PROBES && from == NONE && begin < end; probe += AT_ONCE) {
         vertex_t u[AT_ONCE];
         bool hit[AT_ONCE];
 #pragma unroll
@@ -124,18 +86,17 @@ __device__ bool pull_vertices(const Graph& graph, const State& state, const Fron
 }
 
 // First probe of N vertices for each lane: settles those whose first neighbour is in the frontier, and lists
-// the places of the others that have more neighbours, from place `left` of the list on.  A lane has several
-// vertices so that their loads are in flight together.
+// the others that have more neighbours, from place `left` on.  A lane has several vertices so that their
+// loads are in flight together.
 template <i32 N>
 __device__ __forceinline__ void pull_first(const Graph& graph, const State& state, const Frontier& frontier,
-                                           const vertex_t (&v)[N], const u32 (&local)[N],
-                                           const bool (&waiting)[N], bool (&hit)[N], u16* list, u32& left,
-                                           Tally& tally) {
+                                           const Tile& tile, const u32 (&local)[N], const bool (&waiting)[N],
+                                           bool (&hit)[N], u8* list, u32& left, Tally& tally) {
     vertex_t entry[N];
     vertex_t from[N];
 #pragma unroll
     for (i32 k = 0; k < N; ++k) {  // read once a level: should not evict the frontier from the cache
-        entry[k] = waiting[k] ? __ldcs(graph.first_neighbors + v[k]) : NONE;
+        entry[k] = waiting[k] ? __ldcs(graph.first_neighbors + tile.vertex(local[k])) : NONE;
         from[k] = neighbor_in(entry[k]);
     }
     look_up(frontier, from, hit, tally);
@@ -148,32 +109,28 @@ __device__ __forceinline__ void pull_first(const Graph& graph, const State& stat
     }
 #pragma unroll
     for (i32 k = 0; k < N; ++k) {
-        if (hit[k]) settle(state, v[k], from[k]);
+        if (hit[k]) settle(state, tile.vertex(local[k]), from[k]);
         const bool more = !hit[k] && entry[k] >= 0;
         const u32 lanes = __ballot_sync(FULL_WARP, more);
-        if (more) list[left + __popc(lanes & lanes_below())] = static_cast<u16>(local[k]);
+        if (more) list[left + __popc(lanes & lanes_below())] = static_cast<u8>(local[k]);
         left += __popc(lanes);
     }
 }
 
 // First probe of a mostly unvisited tile: a word at a time, with a lane for each bit.  Each lane holds one of
-// the warp's words, and gets the vertices found in it.
-__device__ u32 pull_dense(const Graph& graph, const State& state, const Frontier& frontier,
-                          const Words& words, u32 unvisited, u32 first_lane, u16* list, u32& left,
-                          Tally& tally) {
+// the tiles' words, and gets the vertices found in it.
+__device__ u32 pull_dense(const Graph& graph, const State& state, const Frontier& frontier, const Tile& tile,
+                          u32 unvisited, u32 first_lane, u8* list, u32& left, Tally& tally) {
     constexpr i32 N = 4;
-    const Tile tile(words, first_lane);
     const u32 lane = lane_id();
     u32 found = 0;
     for (u32 word = 0; word < TILE_WORDS; word += N) {
-        vertex_t v[N];
         u32 local[N];
         bool waiting[N];
         bool hit[N];
 #pragma unroll
         for (i32 k = 0; k < N; ++k) {
-            local[k] = (first_lane + word + k) * 32 + lane;
-            v[k] = tile.vertex((word + k) * 32 + lane);
+            local[k] = (word + k) * 32 + lane;
             waiting[k] = __shfl_sync(FULL_WARP, unvisited, first_lane + word + k) >> lane & 1;
         }
 #if PREDECESSORS
@@ -181,10 +138,10 @@ __device__ u32 pull_dense(const Graph& graph, const State& state, const Frontier
         // not have to read sectors to complete partial writes.
 #pragma unroll
         for (i32 k = 0; k < N; ++k) {
-            if (__all_sync(FULL_WARP, waiting[k])) state.predecessor[v[k]] = NONE;
+            if (__all_sync(FULL_WARP, waiting[k])) state.predecessor[tile.vertex(local[k])] = NONE;
         }
 #endif
-        pull_first(graph, state, frontier, v, local, waiting, hit, list, left, tally);
+        pull_first(graph, state, frontier, tile, local, waiting, hit, list, left, tally);
 #pragma unroll
         for (i32 k = 0; k < N; ++k) {
             const u32 hits = __ballot_sync(FULL_WARP, hit[k]);
@@ -194,12 +151,12 @@ __device__ u32 pull_dense(const Graph& graph, const State& state, const Frontier
     return found;
 }
 
-// First probe of `size` listed vertices; those found are marked in shared memory.
+// First probe of a tile with few unvisited vertices, which are in a list; the vertices found are marked in
+// shared memory.
 __device__ void pull_sparse(const Graph& graph, const State& state, const Frontier& frontier,
-                            const Words& words, u32 size, u16* list, u32& left, u32* found, Tally& tally) {
-    constexpr i32 N = SPARSE_AT_ONCE;
+                            const Tile& tile, u32 size, u8* list, u32& left, u32* found, Tally& tally) {
+    constexpr i32 N = 2;
     for (u32 base = 0; base < size; base += WARP * N) {
-        vertex_t v[N];
         u32 local[N];
         bool waiting[N];
         bool hit[N];
@@ -208,11 +165,10 @@ __device__ void pull_sparse(const Graph& graph, const State& state, const Fronti
             const u32 at = base + WARP * k + lane_id();
             waiting[k] = at < size;
             local[k] = waiting[k] ? list[at] : 0;
-            v[k] = words.vertex(local[k]);
         }
         // The list shrinks in place: writes never pass the entries already read.
         __syncwarp();
-        pull_first(graph, state, frontier, v, local, waiting, hit, list, left, tally);
+        pull_first(graph, state, frontier, tile, local, waiting, hit, list, left, tally);
 #pragma unroll
         for (i32 k = 0; k < N; ++k) {
             if (hit[k]) atomicOr(&found[local[k] / 32], 1u << (local[k] & 31));
@@ -229,40 +185,40 @@ __device__ void pull_level(const Graph& graph, const State& state, const Frontie
                            const u32* pushed, u32* next, HubItem* deferred, i32 depth, Level* level,
                            PullShared& shared, const Queue& queue, bool listed, Tally& tally) {
     const u32 lane = lane_id();
-    u16* const list = shared.list[warp_in_block()];
+    u8* const list = shared.list[warp_in_block()];
     u32* const found = shared.found[warp_in_block()];
     WordRows* const rows = shared.rows[warp_in_block()];
-    constexpr u32 TILE_LANES = (1u << TILE_WORDS) - 1;
     const vertex_t n_words = bitmap_words(graph.n_linked);
     const vertex_t warp = dealt_warp();
     const Deal deal = deal_words(n_words);
     for (u32 first = 0; deal.word(warp, first) < n_words; first += WARP) {
-        const Words words{deal, warp, first};
-        const vertex_t word = words.word(lane);
+        const vertex_t word = deal.word(warp, first + lane);
         const u32 claimed = pushed && word < n_words ? pushed[word] : 0;
         const u32 unvisited = word < n_words ? ~(state.visited[word] | claimed) : 0;
         u32 found_dense = 0;
         found[lane] = 0;
         rows[lane] = unvisited ? graph.word_rows[word] : WordRows{0, 0};
-        const u32 dense = __ballot_sync(FULL_WARP, __popc(unvisited) >= DENSE_WORD);
-        const u32 sparse = dense >> (lane & ~(TILE_WORDS - 1)) & TILE_LANES ? 0 : unvisited;
-        // The dense tiles one after another, then all other words.
-        for (u32 first_lane = 0; first_lane <= WARP; first_lane += TILE_WORDS) {
+        const u32 busy = __ballot_sync(FULL_WARP, unvisited);
+        for (u32 first_lane = 0; first_lane < WARP; first_lane += TILE_WORDS) {
+            if (!(busy >> first_lane & ((1u << TILE_WORDS) - 1))) continue;
+            const Tile tile(deal, warp, first + first_lane);
+            u32* const found_here = found + first_lane;
             u32 left = 0;
-            if (first_lane < WARP) {
-                if (!(dense >> first_lane & TILE_LANES)) continue;
+            const u32 here = lane / TILE_WORDS == first_lane / TILE_WORDS ? __popc(unvisited) : 0;
+            if (__any_sync(FULL_WARP, here >= DENSE_WORD)) {
                 found_dense |=
-                    pull_dense(graph, state, frontier, words, unvisited, first_lane, list, left, tally);
-            } else if (__any_sync(FULL_WARP, sparse)) {
-                const u32 size = list_bits(sparse, list);
-                pull_sparse(graph, state, frontier, words, size, list, left, found, tally);
+                    pull_dense(graph, state, frontier, tile, unvisited, first_lane, list, left, tally);
+            } else {
+                const u32 size = list_bits(unvisited, first_lane, list);
+                pull_sparse(graph, state, frontier, tile, size, list, left, found_here, tally);
             }
             __syncwarp();
             for (u32 base = 0; base < left; base += WARP) {
                 const u32 local = base + lane < left ? list[base + lane] : 0;
-                const vertex_t v = base + lane < left ? words.vertex(local) : NONE;
-                if (pull_vertices(graph, state, frontier, v, rows[local / 32], deferred, level, tally)) {
-                    atomicOr(&found[local / 32], 1u << (local & 31));
+                const vertex_t v = base + lane < left ? tile.vertex(local) : NONE;
+                if (pull_vertices(graph, state, frontier, v, rows[first_lane + local / 32], deferred, level,
+                                  tally)) {
+                    atomicOr(&found_here[local / 32], 1u << (local & 31));
                 }
             }
             __syncwarp();
@@ -276,9 +232,9 @@ __device__ void pull_level(const Graph& graph, const State& state, const Frontie
                 count_word(state, word, all, tally);
             }
         }
-        measure_words(state, words, ~unvisited ^ claimed, claimed, all, depth);
+        measure_words(state, deal, warp, first, ~unvisited ^ claimed, claimed, all, depth);
         __syncwarp();
-        if (listed) queue_bits(graph, all, words, list, queue, tally);
+        if (listed) queue_bits(graph, all, deal, warp, first, list, queue, tally);
     }
 }
 

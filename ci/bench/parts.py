@@ -25,11 +25,10 @@ GRAPHS = ("rmat20", "rmat22", "rmat24", "grid4096")
 KERNELS: tuple[tuple[str, Mapping[str, int]], ...] = (
     ("default", {}),
     ("totals read after a barrier", {"COUNTED": 0}),
-    ("long rows by one lane each", {"SHARED_ROWS": 0}),
-    ("rows shared by a warp sooner", {"SHARED_ROWS": 16}),
-    ("rows shared after 8 edges", {"LONE_PROBES": 8}),
-    ("rows shared after 32 edges", {"LONE_PROBES": 32}),
-    ("four listed vertices a lane", {"SPARSE_AT_ONCE": 4}),
+    ("four edges of a lane in flight", {"UNROLL": 4}),
+    ("tiles always word by word", {"DENSE_WORD": 1}),
+    ("tiles always by lists", {"DENSE_WORD": 33}),
+    ("claims read first, in small levels too", {"EAGER_EDGES": 0}),
 )
 TABLES = {
     "parts": (

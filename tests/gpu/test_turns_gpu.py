@@ -216,39 +216,9 @@ def warps_of_a_launch():
     return multiprocessors(0) * fused.SMALL_BLOCK // 32
 
 
-def test_few_vertices_of_many_words_are_listed_together(engine):
-    """Eleven vertices of each word are left, each with a first neighbour that is not in the frontier."""
-    n = 32 * 32 * warps_of_a_launch()
-    v = np.arange(64, n)
-    late = v % 32 >= 21
-    lower = v[late & (v >= 64 + 32)]
-    u = np.concatenate([v[~late] % 64, v[late] - 21, lower - 32])
-    graph = Graph(n, u, np.concatenate([v[~late], v[late], lower]), symmetric=True)
-    distance, trace = searched(engine, graph, list(range(64)), trace=True)
-    assert [row.direction for row in trace[:2]] == ["pull", "pull"]
-    assert (distance[64:] == 1 + late).all()
-
-
-def test_the_last_long_rows_of_a_warp_are_read_by_all_its_lanes(engine):
-    """A lane reads 17 neighbours alone, the next is in the frontier, and the warp reads 64 with it."""
-    n, random = 32 * 512, np.random.default_rng(2)
-    sources, low, high = 32 * 256 + np.arange(64), np.arange(32 * 100), np.arange(32 * 400, n)
-    long = 32 * np.arange(106, 400, 8) + 7
-    short = np.setdiff1d(np.arange(32 * 100, 32 * 400), np.concatenate([sources, long]))
-    before = np.concatenate([random.choice(low, 17, replace=False) for _ in long])
-    behind = np.concatenate([random.choice(high, 100, replace=False) for _ in long])
-    u = [np.repeat(long, 17), np.repeat(long, 100), long, short]
-    v = [before, behind, sources[np.arange(len(long))], sources[short % 64]]
-    graph = Graph(n, np.concatenate(u), np.concatenate(v), symmetric=True)
-    distance, trace = searched(engine, graph, sources.tolist(), trace=True)
-    assert trace[0].direction == "pull" and (distance[long] == 1).all()
-    # The rows of `low` and `high` have nothing in the frontier.
-    assert trace[0].edges == len(short) + len(long) * (17 + 64) + len(before) + len(behind)
-
-
 @pytest.mark.parametrize("in_word", [11, 12, 15])
 def test_the_last_vertices_may_be_in_the_words_of_one_warp(engine, in_word):
-    """They are listed at once if they are few enough, and all are queued for the push that follows."""
+    """All of them are queued for the push that follows, however many tiles they fill."""
     n_warps = warps_of_a_launch()
     n = 32 * max(32 * n_warps, 8192)
     words = (8 * (1 + n_warps * np.arange(4))[:, None] + np.arange(8)).ravel()  # warp 1's first
