@@ -15,8 +15,8 @@ from rapids_trav.distributed.ranks.numbering import grid_of
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.multigpu.grid import choose_grid
 
-from . import dask_ranks, scale_model
-from .dask_lab import PATIENCE, DaskLab, Made, counts, within
+from . import dask_ranks, graphs, scale_model
+from .dask_lab import EDGE_FACTOR, PATIENCE, DaskLab, Made, counts, within
 from .rows import Row, of_rates, of_times, ratio, short
 
 DEFAULT = "atomics, auto"
@@ -132,7 +132,8 @@ def grids(lab: DaskLab, scale: int) -> Iterator[Row]:
 def scaling(lab: DaskLab, scales: Sequence[int]) -> Iterator[Row]:
     """Yield the default search on 1, 2, 4, ... workers, of each graph and of one that grows with them."""
     n = len(lab.workers)
-    strong = [(scale, count) for scale in scales for count in counts(n)]
+    most = graphs.FRAME_ROWS  # in the frame of a worker
+    strong = [(scale, k) for scale in scales for k in counts(n) if (EDGE_FACTOR << scale) // k <= most]
     first = max(scales) - (n.bit_length() - 1)
     weak = [(first + k, 1 << k) for k in range(n.bit_length())]
     times: dict[tuple[int, int], float] = {}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,12 +17,14 @@ import numpy as np
 from rapids_trav.ids.degree_order import descending
 from rapids_trav.ids.maps import vertex_dtype
 
-from . import graphs
+from . import graphs, launch_levels
 from .lab import DEFAULT
 from .libraries import REFUSALS, reason
 from .rows import Row, of_rates, of_times, short
 
 if TYPE_CHECKING:
+    from rapids_trav.engines.searches import LevelTrace
+
     from .lab import Lab
 
 ROOTS = 16
@@ -42,23 +45,28 @@ def measure(lab: Lab, name: str) -> Iterator[Row]:
 
     lab.let_go()
     try:
-        yield {**row, **searched(lab, pairs, 1 << scale, n_edges)}
+        found, levels = searched(lab, pairs, 1 << scale, n_edges)
+        yield {**row, **found}
+        yield from launch_levels.rows(levels, found["vertices"], lab.n_devices, row)
     except REFUSALS as error:
         yield {**row, "note": f"not measured, {reason(error)}"}
 
 
-def searched(lab: Lab, pairs: Pairs, n_vertices: int, n_edges: int) -> Row:
-    """Deal the edges, search from random vertices that have some, and check every search."""
+def searched(lab: Lab, pairs: Pairs, n_vertices: int, n_edges: int) -> tuple[Row, list[LevelTrace]]:
+    """Deal the edges, search from random vertices that have some, and check every search.
+
+    Returns a row, and the levels of the first search.
+    """
     xp, engine, start = lab.xp, lab.several(lab.n_devices), time.perf_counter()
     place, n_linked = places(xp, engine, pairs, n_vertices)
 
     def in_places() -> Iterator[tuple[Any, Any]]:
         return ((place[u], place[v]) for u, v in pairs())
 
-    rows = engine.spread(in_places, n_vertices, n_edges=n_edges, symmetric=True, transpose=False)
+    rows = engine.spread(in_places, n_linked, n_edges=n_edges, symmetric=True, transpose=False)
     seconds = time.perf_counter() - start
     drawn = np.random.default_rng(lab.seed).choice(n_linked, min(ROOTS, lab.n_roots, n_linked), replace=False)
-    sources = [xp.asarray([root], dtype=vertex_dtype(n_vertices)) for root in drawn.tolist()]
+    sources = [xp.asarray([root], dtype=vertex_dtype(n_linked)) for root in drawn.tolist()]
     ms, edges, levels, faults = [], [], [], []
     for i, root in enumerate(drawn.tolist()):
         rows.search(sources[i - 1], DEFAULT)  # the GPUs paused while an answer was checked
@@ -69,6 +77,7 @@ def searched(lab: Lab, pairs: Pairs, n_vertices: int, n_edges: int) -> Row:
         edges.append(count)
         if wrong:
             faults.append(f"place {root}: {wrong}")
+    levels_of_one = rows.search(sources[0], replace(DEFAULT, trace=True)).trace
     return {
         "vertices": n_linked,
         "edges": n_edges,
@@ -81,7 +90,7 @@ def searched(lab: Lab, pairs: Pairs, n_vertices: int, n_edges: int) -> Row:
         "checked": len(ms),
         "wrong": len(faults),
         "note": faults[0] if faults else None,
-    }
+    }, levels_of_one
 
 
 def places(xp: Any, engine: Any, pairs: Pairs, n_vertices: int) -> tuple[Any, int]:

@@ -1,14 +1,15 @@
 """(o) One GPU beside several of the same host, which hold and search a graph together.
 
 Times are those of the device's clock: of one GPU between events, of several from where all have begun to
-the end of the last kernel.  Searches follow each other and are checked when the clock has stopped, because a
-search by several GPUs takes longer after an idle tenth of a second; `paused_over` is the ratio, from the same
-roots.  `wall_ms` is the client's, with the whole answer on one GPU.  `over_one` is the ratio of the harmonic
-means of the edges traversed in a second; where it is below 1, `FEW_ENTRIES` and `FEW_A_VERTEX` of
-`engines/multigpu/devices.py` should keep the graph on one GPU.  `predicted_ms` is the time that `launch_law`
-predicts from that of one GPU, and the table "launch levels" has the levels of the first root: what each
-took from other GPUs, and how long.  Weak scaling compares a scale on one GPU with the next on two.
-pylibcugraph searches on one GPU, timed by the wall clock; cuGraph's search on several is in bench_dask.py.
+the end of the last kernel.  Searches follow each other and are checked when the clock has stopped.  The link
+between GPUs falls asleep when it is idle, and a search wakes it before it begins: `paused_over` is the time
+after an idle fifth of a second, over the time of the same roots without.  `wall_ms` is the client's, with
+the whole answer on one GPU.  `over_one` is the ratio of the harmonic means of the edges traversed in a
+second; where it is below 1, `FEW_ENTRIES` and `FEW_A_VERTEX` of `engines/multigpu/devices.py` should keep the
+graph on one GPU.  `predicted_ms` is the time that `launch_law` predicts from that of one GPU, and the table
+"launch levels" has the levels of the first root: what each took from other GPUs, and how long.  Weak scaling
+compares a scale on one GPU with the next on two.  pylibcugraph searches on one GPU, timed by the wall clock;
+cuGraph's search on several is in bench_dask.py.
 
 Graphs from scale 29 on are generated on the cards (bench/dealt.py); only with `--slow`.
 """
@@ -27,7 +28,7 @@ import numpy as np
 from rapids_trav.engines.searches import LevelTrace
 from rapids_trav.graph import Graph
 
-from . import dealt, graphs, launch_law
+from . import dealt, graphs, launch_law, launch_levels
 from .checks import Agreement, Checker
 from .diameter import per_level
 from .lab import DEFAULT, Contender
@@ -44,7 +45,6 @@ GRAPHS = ("rmat20", "rmat22", "rmat24", "rmat26", "rmat27", "rmat28", "grid4096"
 AT_ONCE = 4  # searches that follow each other before their answers are checked
 PAUSE = 0.2  # seconds
 PAUSED_ROOTS = 8
-MOST_LEVELS = 64  # of a search, that have rows
 GENERATED_SCALE = 29  # graphs from this scale on are not stored as frames
 TABLES = {
     "devices": (
@@ -52,13 +52,10 @@ TABLES = {
         "paused_over", "wall_ms", "gteps_harmonic_mean", "levels", "us_a_level", "over_one", "predicted_ms",
         "over_predicted", "checked", "wrong", "note",
     ),
-    "launch levels": (
-        "graph", "name", "root", "level", "direction", "exchange", "frontier", "edges", "mb", "ms",
-        "predicted_exchange_us",
-    ),
+    "launch levels": ("graph", "name", "root", *launch_levels.COLUMNS),
     "generated": (
-        "graph", "vertices", "edges", "name", "layout", "build_seconds", "rows_bytes", "roots", "median_ms", "min_ms",
-        "max_ms", "gteps_harmonic_mean", "levels", "checked", "wrong", "note",
+        "graph", "vertices", "edges", "name", "layout", "build_seconds", "rows_bytes", "roots", "median_ms",
+        "min_ms", "max_ms", "gteps_harmonic_mean", "levels", "checked", "wrong", "note",
     ),
 }  # fmt: skip
 
@@ -93,7 +90,7 @@ def compare(lab: Lab, name: str) -> Iterator[Row]:
         else:
             levels = traced(lab, graph, roots[0])
             yield {**row, **found, **beside_one(found, one, levels, count)}
-            yield from level_rows(levels, graph.n_vertices, count, {**row, "root": roots[0]})
+            yield from launch_levels.rows(levels, graph.n_vertices, count, {**row, "root": roots[0]})
         graph = None  # freed before the next one is built
         gc.collect()
 
@@ -115,23 +112,6 @@ def traced(lab: Lab, graph: Graph, root: int) -> list[LevelTrace]:
     ours = of_graph(lab, graph, trace=True)
     ours.run(ours.prepare(root))  # to compile
     return ours.run(ours.prepare(root)).trace
-
-
-def level_rows(levels: Sequence[LevelTrace], n_vertices: int, count: int, facts: Row) -> Iterator[Row]:
-    """Yield a row for each of the first levels of a search: what it took from other GPUs, and how long."""
-    for level in levels[:MOST_LEVELS]:
-        yield {
-            **facts,
-            "table": "launch levels",
-            "level": level.level,
-            "direction": level.direction,
-            "exchange": level.exchange,
-            "frontier": level.frontier,
-            "edges": level.edges,
-            "mb": short(level.bytes / 1e6),
-            "ms": short(level.milliseconds),
-            "predicted_exchange_us": short(launch_law.exchange_us(level, n_vertices, count)),
-        }
 
 
 def counts(most: int) -> list[int]:

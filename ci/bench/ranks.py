@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import devices
+from . import devices, launch_levels
 from .libraries import REFUSALS, reason
 from .pictures import bars
 from .rows import Row, ratio
@@ -60,7 +60,7 @@ def measure(lab: Lab, names: Sequence[str]) -> Iterator[Row]:
             share = ratio(row["gteps_harmonic_mean"], default)
             yield {**facts, "table": "kernels", "name": kernel, **row, "share_of_default": share}
             levels = devices.traced(lab, graph, roots[0])
-            for level in devices.level_rows(levels, graph.n_vertices, lab.n_devices, {"root": roots[0]}):
+            for level in launch_levels.rows(levels, graph.n_vertices, lab.n_devices, {"root": roots[0]}):
                 yield {**level, **facts, "table": "kernel levels", "name": kernel}
         del graph, ranks, edges
 

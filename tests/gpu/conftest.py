@@ -54,12 +54,3 @@ def client():
         distributed.Client(cluster, set_as_default=False) as client,
     ):
         yield client
-
-
-@pytest.fixture
-def looks_up(monkeypatch):
-    """Let ranks look the last vertices up in each other's memory, however little there is to copy."""
-    from rapids_trav.engines.multigpu.one_launch import launch
-
-    monkeypatch.setitem(launch.TUNED, "REMOTE_LOOK_UPS", 1)
-    monkeypatch.setitem(launch.TUNED, "LOOK_UP_DELAY_BYTES", 0)

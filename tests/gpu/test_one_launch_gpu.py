@@ -69,11 +69,26 @@ def rmat(scale: int, factor: int, seed: int) -> Graph:
     return Graph(1 << scale, u, v, symmetric=True)
 
 
+@pytest.mark.parametrize("idle", [False, True])
+def test_a_search_after_a_pause_wakes_the_link(cupy, monkeypatch, idle):
+    """Each rank first reads memory of the next one, into memory that the search clears."""
+    from rapids_trav.engines.multigpu.one_launch import launch
+
+    made = ranked(cupy, grid(23), 3)
+    check(made, [0])
+    monkeypatch.setattr(launch, "IDLE", -1.0 if idle else 1e9)
+    read, copy = [], cupy.cuda.runtime.memcpyAsync
+    monkeypatch.setattr(cupy.cuda.runtime, "memcpyAsync", lambda *how: read.append(how[1]) or copy(*how))
+    check(made, [7])
+    places = [rank.shared.data.ptr for rank in made.group.ranks]
+    assert [place for place in read if place in places] == (places[1:] + places[:1] if idle else [])
+
+
 @pytest.mark.parametrize("n_ranks", RANKS)
 @pytest.mark.parametrize("blocks", [1, 3])
 @LAYOUTS
-def test_every_exchange_is_used_and_right(cupy, looks_up, lean, blocks, n_ranks):
-    """A pull takes the frontier from lists, or from copies of bitmaps, or looks a few vertices up.
+def test_every_exchange_is_used_and_right(cupy, lean, blocks, n_ranks):
+    """A pull takes the frontier from lists, from copies of bitmaps, or as words that were sent.
 
     A push takes it from lists, or with rows of own vertices alone offers what it finds.
     """
@@ -85,9 +100,23 @@ def test_every_exchange_is_used_and_right(cupy, looks_up, lean, blocks, n_ranks)
         # All ranks make the same decisions.
         assert len({tuple(level[:3] for level in rank) for rank in levels}) == 1
         seen |= {level[:2] for level in levels[0]}
-    few = {("pull", "look-ups")} if n_ranks > 1 else set()  # one rank has all there is to look up
     push = ("push", "offers" if lean else "lists")
-    assert seen == {push, ("pull", "lists"), ("pull", "copies")} | few
+    assert seen == {push, ("pull", "lists"), ("pull", "copies"), ("pull", "words")}
+
+
+@LAYOUTS
+def test_deferred_vertices_reach_the_other_ranks(cupy, lean):
+    """Leaves are found after the words of their ranks have been sent, and others are behind each of them."""
+    n_cold, n_hubs, n_leaves = 300, 40, 1000
+    first = n_cold + n_hubs
+    leaves = first + np.arange(n_leaves)
+    u = np.concatenate([np.repeat(leaves, first), leaves])
+    v = np.concatenate([np.tile(np.arange(first), n_leaves), n_leaves + leaves])
+    made = ranked(cupy, Graph(first + 2 * n_leaves, u, v, symmetric=True), 2, lean=lean)
+    sources = list(range(n_cold, first))
+    check(made, sources)
+    *_, levels = made.search(sources, trace=True)
+    assert [level[:2] for level in levels[0][:2]] == [("pull", "lists"), ("pull", "copies")]
 
 
 @pytest.mark.parametrize("n_ranks", [2, 3])

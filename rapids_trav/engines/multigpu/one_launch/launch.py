@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,6 +35,8 @@ from rapids_trav.memory.model.search import TRACE_COLUMNS, trace_levels
 from rapids_trav.memory.model.spread import THIN_EDGES
 
 _AWAKE, NAP = 1e-3, 5e-5  # seconds for which the host asks without pause, and between questions after that
+IDLE = 0.02  # seconds after which the link between GPUs may be asleep: after 0.1 s it was on H200s (NV18)
+_WAKING_BYTES = 1 << 20  # that wake it; 4 KiB did not suffice
 # Larger blocks leave a thread too few registers for what ranks add, and smaller ones keep too little of the
 # memory system busy.
 TUNED = {
@@ -129,6 +132,8 @@ class RankMemory:
             self.total_linked = int(rows.linked.sum())
             self.square_degrees = rows.square_degrees
         self.addresses: Array | None = None  # of all ranks' shared memory, on this device
+        self._next_address = 0  # of the next rank's
+        self._searched = -math.inf  # when the last search ended
         self.changed: Mapping[str, int] = {}  # what the kernel is compiled with in place of `TUNED`
 
     @property
@@ -140,7 +145,23 @@ class RankMemory:
         """Take the addresses of all ranks' shared memory, as this rank's device reaches them."""
         with cupy.cuda.Device(self.device):
             self.addresses = cupy.asarray(np.array(addresses, np.uint64))
+            self._next_address = addresses[(self.rows.rank + 1) % len(addresses)]
             cupy.cuda.runtime.deviceSynchronize()
+
+    def wake_link(self, scratch: Array) -> None:
+        """Read memory of the next rank if no search has run for a while; all ranks do, before they search.
+
+        Otherwise a search waits 0.3 ms while the link between the GPUs leaves its state of low power.
+        """
+        if time.monotonic() - self._searched > IDLE:
+            n_bytes, runtime = min(_WAKING_BYTES, scratch.nbytes, self.layout.n_bytes), cupy.cuda.runtime
+            runtime.memcpyAsync(
+                scratch.data.ptr,
+                self._next_address,
+                n_bytes,
+                runtime.memcpyDeviceToDevice,
+                self.stream.ptr,
+            )
 
     def tell_to_stop(self) -> None:
         """Write the word that ends a search, beside the kernel that reads it."""
@@ -165,6 +186,7 @@ class RankMemory:
             if check is not None:
                 check()
             time.sleep(NAP)
+        self._searched = time.monotonic()
 
     def forget(self) -> None:
         """Clear what a search that was given up left in memory, once the searches of all ranks have ended."""
@@ -273,6 +295,7 @@ class Launch:
             )
             # Loads the kernel, which may wait for the device.
             _ = self.kernels.function("bfs_fused").max_dynamic_shared_size_bytes
+            rank.wake_link(self._memory)
         rank.stream.synchronize()
 
     def start(self) -> None:
