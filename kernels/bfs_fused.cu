@@ -70,7 +70,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     bool lists_swapped = false;
     const auto listed_now = [&]() { return lists_swapped ? given.listed_b : given.listed_a; };
     const auto listed_next = [&]() { return lists_swapped ? given.listed_a : given.listed_b; };
-    bool sent = false;       // the frontier is in the inboxes, not in the lists
+    bool sent = false;  // the frontier is in the inboxes, not in the lists
     // How the bitmap came to have the vertices of all ranks; otherwise it has those of this one.
     Exchange whole_map = NO_EXCHANGE;
     const auto inboxes = [&](u32 number) { return Inboxes{&ranks, given.inbox, number}; };
@@ -387,8 +387,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             swap_queues();
 #endif
         } else if (swell) {
-            if (!clean_map()) return;
-            if (!push_frontier(FrontierMap{own_part(bitmap_a)})) return;
+            u32* const map = own_part(bitmap_a);
+            for (i64 i = global_thread(); i < bitmap_words(n_linked); i += global_threads())
+                map[i] = visited[i];
+            if (!sync_grid(shared, control, epoch)) return;
+            if (!push_frontier(FrontierMap{map})) return;
             if (!end_on_all(next, tally, PUSH_PARTS)) return;
             pulling = swelled = true;
             map_clean = false;

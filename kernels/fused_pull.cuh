@@ -178,8 +178,8 @@ __device__ void pull_sparse(const Graph& graph, const State& state, const Fronti
 }
 
 // Processes one level with the whole grid.  `next` receives every word of the new frontier up to `n_linked`,
-// and `queue` receives its vertices if `listed`; `send(word, bits)` is called for each word.  `pushed`, if not
-// null, is a frontier that a push step wrote to a bitmap, and whose vertices are not yet visited.
+// and `queue` receives its vertices if `listed`; `send(word, bits)` is called for each word.  `pushed`, if
+// not null, has what is visited and the frontier that a push step added to it.
 template <class Queue, class Send>
 __device__ void pull_level(const Graph& graph, const State& state, const Frontier& frontier,
                            const u32* pushed, u32* next, HubItem* deferred, i32 depth, Level* level,
@@ -194,8 +194,9 @@ __device__ void pull_level(const Graph& graph, const State& state, const Frontie
     const Deal deal = deal_words(n_words);
     for (u32 first = 0; deal.word(warp, first) < n_words; first += WARP) {
         const vertex_t word = deal.word(warp, first + lane);
-        const u32 claimed = pushed && word < n_words ? pushed[word] : 0;
-        const u32 unvisited = word < n_words ? ~(state.visited[word] | claimed) : 0;
+        const u32 visited = word < n_words ? state.visited[word] : ~0u;
+        const u32 claimed = pushed && word < n_words ? pushed[word] & ~visited : 0;
+        const u32 unvisited = ~(visited | claimed);
         u32 found_dense = 0;
         found[lane] = 0;
         rows[lane] = unvisited ? graph.word_rows[word] : WordRows{0, 0};

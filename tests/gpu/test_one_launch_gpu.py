@@ -134,6 +134,27 @@ def test_frontiers_that_swell_and_shrink(cupy, monkeypatch, n_ranks, symmetric):
         check(made, list(range(0, graph.n, 7)))
 
 
+@pytest.mark.parametrize("n_ranks", [1, 2])
+def test_few_vertices_behind_many_edges_are_queued_alone(cupy, monkeypatch, n_ranks):
+    """A frontier of many edges is pushed to the bitmap, finds three vertices, and only they are pushed next."""
+    from rapids_trav.engines.cuda.bfs import fused
+    from rapids_trav.engines.multigpu.one_launch import launch
+
+    monkeypatch.setattr(fused, "WHOLE_QUEUE", 0)
+    monkeypatch.setitem(launch.TUNED, "CHEAP_PULL", 0)
+    among, three, hub, leaves = 1 + np.arange(200), 201 + np.arange(3), 204, 205 + np.arange(4000)
+    drawn = np.random.default_rng(4).integers(1, 201, (2, 10_000))
+    ends = [(np.zeros(200, int), among), drawn, (among[:3], three), (three, [hub] * 3), ([hub] * 4000, leaves)]
+    u, v = (np.concatenate(side) for side in zip(*ends, strict=True))
+    graph = Graph(4205, u, v, symmetric=True)
+    made = ranked(cupy, graph, n_ranks, least_pull=1 << 40)
+    check(made, [0])
+    *_, levels = made.search([0], trace=True)
+    steps = [(level.direction, level.frontier) for level in levels[0][:4]]
+    assert steps == [("push", 1), ("push", 200), ("push", 3), ("push", 1)]
+    assert sum(rank[2].edges for rank in levels) == 6
+
+
 @pytest.mark.parametrize("n_ranks", RANKS)
 @LAYOUTS
 def test_depth_limits_and_targets(cupy, lean, n_ranks):
