@@ -58,6 +58,12 @@ class ArgumentStruct(ctypes.Structure):
             assert name in self.integers
             setattr(self, name, value)
 
+    def point(self, **given: Any) -> None:
+        """Set pointers to other arrays for the next launch, until which the caller holds the arrays."""
+        for name, array in given.items():
+            assert name in self.pointers
+            setattr(self, name, array.data.ptr)
+
     def swap(self, one: str, other: str) -> None:
         """Exchange two pointers."""
         before = getattr(self, one)

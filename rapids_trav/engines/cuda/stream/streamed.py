@@ -42,8 +42,11 @@ class StreamedExecutor:
         self._options = options
         with ExitStack() as held:
             pages = self._pages = PagePipeline(view, program, start, options, held)
+            # In an asynchronous run a page sees what pages before it have computed, so these stay before it.
+            plan = pages.plan
+            self._order = range(plan.n_pages) if options.asynchronous else plan.sweep_order()
             record = options.record_page
-            self._values = None if record is None else PageValues(record, pages.plan, pages.state.values)
+            self._values = None if record is None else PageValues(record, plan, pages.state.values)
             self._closing = held.pop_all()
 
     def __enter__(self) -> StreamedExecutor:
@@ -81,7 +84,7 @@ class StreamedExecutor:
         """Gather and apply every vertex; all pages are streamed, except those that are kept."""
         pages = self._pages
         row = self.state.tallies.fresh()
-        self._run((Task(page, pages.or_kept(page, "copy")) for page in range(pages.plan.n_pages)), None, row)
+        self._run((Task(page, pages.or_kept(page, "copy")) for page in self._order), None, row)
         self._finish(row)
 
     def notify(self) -> None:
