@@ -63,3 +63,12 @@ def looks_up(monkeypatch):
 
     monkeypatch.setitem(launch.TUNED, "REMOTE_LOOK_UPS", 1)
     monkeypatch.setitem(launch.TUNED, "LOOK_UP_DELAY_BYTES", 0)
+
+
+@pytest.fixture
+def cpu_takes_part(monkeypatch):
+    """Have the CPU take part in the iterations of a hybrid run from the first on, even if that is slower."""
+    from rapids_trav.engines.cuda.hybrid import shared
+
+    monkeypatch.setattr(shared, "PATIENCE", 0)
+    monkeypatch.setattr(shared.Dispatcher, "shares", lambda dispatcher: True)

@@ -19,7 +19,7 @@ from rapids_trav.memory.model.program import packing_bytes
 from .paged_views import in_budget, in_packed_pages, in_pages, in_pinned_memory
 from .program_cases import CASES, gather_view, question, start
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cpu_takes_part")]
 
 QUESTIONS = ("bfs", "components", "sssp", "pagerank")
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.runtime import loader
-from rapids_trav.engines.cuda.runtime.arguments import AheadArguments, RowArguments
+from rapids_trav.engines.cuda.runtime.arguments import AheadArguments, ArgumentStruct, RowArguments
 from rapids_trav.engines.cuda.runtime.loader import BLOCK, PROGRAM_TUNABLES, Kernels
 from rapids_trav.engines.cuda.runtime.shared_memory import shared_bytes
 
@@ -33,7 +33,7 @@ MOST_BYTES = 96 << 10  # bytes of messages in a block; the rest of the memory is
 class PreparedGather(NamedTuple):
     """A launch of `gather_rows` that can be repeated, with pointers of `arguments` set to other arrays."""
 
-    arguments: RowArguments
+    arguments: ArgumentStruct
     launch: Callable[[], None]
 
 
