@@ -137,6 +137,21 @@ extern "C" __global__ void pack_blocks(const vertex_t* __restrict__ columns, i64
     }
 }
 
+// A group as it is stored: its heads, and this lane's entry.
+struct Group {
+    u32 heads;
+    column_t entry;
+};
+
+// Reads a group; lane g has the bits that describe group g, and the word at which it begins.
+__device__ __forceinline__ Group read_group(const u32* words, i32 group, u32 own_width, i32 own_begin) {
+    const u32 both = __shfl_sync(FULL_WARP, own_width, group);
+    const u32* in = words + __shfl_sync(FULL_WARP, own_begin, group);
+    const i32 has_heads = static_cast<i32>(both >> HEADS_SHIFT);
+    const i32 width = static_cast<i32>(both & WIDTH_MASK);
+    return {has_heads != 0 ? *in : 0, entry_at(in + has_heads, lane_id() * width, width)};
+}
+
 // Writes columns[edge] for the edges from `first` up to `after`, which lie in the blocks from `first_block`
 // on; these begin at starts[0], and their words at words[0].
 extern "C" __global__ void unpack_blocks(const i64* __restrict__ starts, const u32* __restrict__ words,
@@ -147,13 +162,14 @@ extern "C" __global__ void unpack_blocks(const i64* __restrict__ starts, const u
         const u32 own_width = in[lane_id() / 4] >> 8 * (lane_id() % 4) & 0xff;
         Before before = {read_column(in + WIDTH_WORDS), read_column(in + WIDTH_WORDS + COLUMN_WORDS)};
         i64 edge = (first_block + block) * BLOCK_EDGES + lane_id();
-        in += HEADER;
+        const u32 own_words = (own_width & WIDTH_MASK) + (own_width >> HEADS_SHIFT);
+        const i32 own_begin = HEADER + static_cast<i32>(scanned(own_words) - own_words);
+        Group next = read_group(in, 0, own_width, own_begin);
         for (i32 group = 0; group < GROUPS; ++group, edge += GROUP_EDGES) {
-            const u32 both = __shfl_sync(FULL_WARP, own_width, group);
-            const u32 heads = both >> HEADS_SHIFT != 0 ? *in++ : 0;
-            const i32 width = static_cast<i32>(both & WIDTH_MASK);
-            const column_t entry = entry_at(in, lane_id() * width, width);
-            in += width;
+            const u32 heads = next.heads;
+            const column_t entry = next.entry;
+            // The sums of this group do not wait for memory: the next one is on its way.
+            if (group + 1 < GROUPS) next = read_group(in, group + 1, own_width, own_begin);
             column_t column;
             if (heads == 0) {
                 column = before.column + scanned(entry);

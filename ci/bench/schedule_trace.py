@@ -27,7 +27,8 @@ def of_trace(trace: Any, entries: int, n_bytes: int, link: float) -> Row:
     in_place = int(trace["in_place"].sum()) if "in_place" in trace else 0
     rounds = int(trace["rounds"].sum()) if "rounds" in trace else len(trace)
     row = {
-        "iterations": len(trace), "rounds": rounds, "streams": ratio(copied, n_bytes),
+        "iterations": len(trace), "rounds": rounds, "pages": int(trace["pages"].max()),
+        "streams": ratio(copied, n_bytes),
         "in_place": ratio(in_place, n_bytes), "bytes_an_edge": ratio(copied, entries * len(trace)),
         "edges_per_edge": ratio(int(trace["edges"].sum()), entries),
         "share_of_link": short((copied + in_place) / max(seconds, 1e-9) / link),

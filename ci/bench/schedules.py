@@ -4,6 +4,7 @@ The memory limit is what the program needs for the vertices and a quarter of the
 is built once for each order, in memory and outside it, and the limit changes between programs.  Each schedule
 answers the same question, and its answer is compared with that in memory.
 
+`pages` are those of the iteration that copied the most, commonly the first, in which none has stayed yet.
 `streams` are the bytes copied, over those of all edges; `in_place` those read where they lie, likewise;
 `bytes_an_edge` the bytes copied for each entry in an iteration; `share_of_link` the rate of both over that of
 a copy.  `card_busy` and `link_busy` are the shares of the time in which a launch worked and a block was under
@@ -117,9 +118,9 @@ WAYS: dict[str, dict[str, Way]] = {
 }
 COLUMNS = (
     "graph", "order", "program", "name", "min_ms", "median_ms", "max_ms", "lower_bound", "over_memory",
-    "over_sweep", "over_best", "iterations", "rounds", "launches", "streams", "in_place", "bytes_an_edge",
-    "edges_per_edge", "share_of_link", "link_busy", "card_busy", "overlap", "budget", "peak", "host_bytes",
-    "checked", "wrong", "note",
+    "over_sweep", "over_best", "iterations", "rounds", "pages", "launches", "streams", "in_place",
+    "bytes_an_edge", "edges_per_edge", "share_of_link", "link_busy", "card_busy", "overlap", "budget", "peak",
+    "host_bytes", "checked", "wrong", "note",
 )  # fmt: skip
 TABLES = {"schedules": COLUMNS}
 

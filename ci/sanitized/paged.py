@@ -5,6 +5,7 @@ from __future__ import annotations
 from unittest.mock import patch
 
 from rapids_trav.engines.cuda import CudaEngine
+from rapids_trav.engines.cuda.hybrid import shared
 from rapids_trav.engines.cuda.hybrid.dispatcher import Dispatcher
 from rapids_trav.errors import TravMemoryError
 from tests.gpu.paged_views import in_budget, in_packed_pages, in_pages, in_pinned_memory
@@ -66,7 +67,11 @@ def check_hybrid(case: Case, engine: CudaEngine) -> None:
     """Check runs whose pages both processors share, and one whose second iteration is the CPU's alone."""
     pinned = in_pinned_memory(engine, case.host)
     for alone in ([False] * STEPS, [False, True, False]):
-        with patch.object(Dispatcher, "alone", side_effect=alone):
+        with (
+            patch.object(shared, "PATIENCE", 0),
+            patch.object(Dispatcher, "shares", return_value=True),
+            patch.object(Dispatcher, "alone", side_effect=alone),
+        ):
             case.run(engine.run_hybrid, in_pages(pinned, 7))
 
 

@@ -134,7 +134,10 @@ class PagedAdjacencySet(AdjacencySet):
     def _pages(self, rows: Adjacency, weights: Array | None, packed: PackedHome, framed: PackedHome) -> Pages:
         edge_bytes = rows.column_indices.dtype.itemsize + (0 if weights is None else weights.dtype.itemsize)
         budget = self._outside.budget
-        cut = cut_within(budget, rows.row_offsets, edge_bytes, OFFSET_BYTES)
+        # A page on the CPU has the offsets of its rows, and one on a GPU lists the rows.
+        on_cpu = self._outside.engine.place == "host"
+        row_bytes = OFFSET_BYTES if on_cpu else rows.column_indices.dtype.itemsize
+        cut = cut_within(budget, rows.row_offsets, edge_bytes, row_bytes)
         # The memory per vertex depends on the program, so the engine cuts the pages again.
         return Pages(np.array([0, rows.n_vertices]), budget, STREAMS, cut, packed, framed)
 

@@ -54,3 +54,12 @@ def client():
         distributed.Client(cluster, set_as_default=False) as client,
     ):
         yield client
+
+
+@pytest.fixture
+def cpu_takes_part(monkeypatch):
+    """Have the CPU take part in the iterations of a hybrid run from the first on, even if that is slower."""
+    from rapids_trav.engines.cuda.hybrid import shared
+
+    monkeypatch.setattr(shared, "PATIENCE", 0)
+    monkeypatch.setattr(shared.Dispatcher, "shares", lambda dispatcher: True)

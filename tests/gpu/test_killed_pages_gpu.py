@@ -24,7 +24,7 @@ from .paged_views import in_pages, in_pinned_memory
 from .program_cases import CASES, gather_view, question, start
 from .test_blocks_gpu import PROGRAMS, over_blocks, start_of
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cpu_takes_part")]
 
 ROOT = Path(__file__).parents[2]
 KILLS = 2

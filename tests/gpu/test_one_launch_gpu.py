@@ -144,7 +144,13 @@ def test_few_vertices_behind_many_edges_are_queued_alone(cupy, monkeypatch, n_ra
     monkeypatch.setitem(launch.TUNED, "CHEAP_PULL", 0)
     among, three, hub, leaves = 1 + np.arange(200), 201 + np.arange(3), 204, 205 + np.arange(4000)
     drawn = np.random.default_rng(4).integers(1, 201, (2, 10_000))
-    ends = [(np.zeros(200, int), among), drawn, (among[:3], three), (three, [hub] * 3), ([hub] * 4000, leaves)]
+    ends = [
+        (np.zeros(200, int), among),
+        drawn,
+        (among[:3], three),
+        (three, [hub] * 3),
+        ([hub] * 4000, leaves),
+    ]
     u, v = (np.concatenate(side) for side in zip(*ends, strict=True))
     graph = Graph(4205, u, v, symmetric=True)
     made = ranked(cupy, graph, n_ranks, least_pull=1 << 40)

@@ -11,7 +11,7 @@ from rapids_trav.memory.budget import Budget
 from rapids_trav.programs import shipped
 from rapids_trav.programs.run_state import RunState
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cpu_takes_part")]
 
 N, DEGREE, PAGES = 1 << 19, 256, 8
 TRIES = 10

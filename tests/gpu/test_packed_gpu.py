@@ -19,9 +19,17 @@ from rapids_trav.memory.model.program import packing_bytes
 from .paged_views import in_budget, in_packed_pages, in_pages, in_pinned_memory
 from .program_cases import CASES, gather_view, question, start
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cpu_takes_part")]
 
 QUESTIONS = ("bfs", "components", "sssp", "pagerank")
+
+
+@pytest.fixture(autouse=True)
+def quick_host(monkeypatch):
+    """Pages are packed though they are small."""
+    from rapids_trav.engines.cuda.stream import plan
+
+    monkeypatch.setattr(plan, "LAUNCH_BYTES", 0)
 
 
 def packed_on_gpu(offsets, columns, limit=1 << 30, form="packed.cu"):
@@ -230,6 +238,6 @@ def test_buffers_take_the_bytes_that_were_planned(engine, views, weighted, monke
     options = RunOptions(weighted=weighted)
     chosen = chosen_plan(with_home(view, PackedHome()), program, options, 4, 16384, lambda: packed)
     assert chosen.packed is packed and 0 < chosen.n_kept < chosen.n_pages
-    buffers = Buffers(chosen, engine.xp.cuda.Event())
+    buffers = Buffers(chosen)
     held = [slot.memory.nbytes for slot in buffers.slots] + [home.nbytes for home in buffers.kept.values()]
     assert len(buffers.kept) == chosen.n_kept and sum(held) == chosen.buffer_bytes

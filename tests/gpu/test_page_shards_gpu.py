@@ -22,7 +22,7 @@ from .program_cases import CASES, SUMMING, gather_view, question, start
 from .replica_counts import expected_counters
 from .small_graphs import Graph
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cpu_takes_part")]
 
 QUESTIONS = ("bfs", "components", "sssp", "pagerank")
 GRAPHS = {

@@ -19,7 +19,7 @@ from rapids_trav.programs import shipped
 from rapids_trav.storage.paged import Paged
 from rapids_trav.utilities.sizes import parse_bytes
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cpu_takes_part")]
 
 QUESTIONS = ("bfs", "components", "sssp", "pagerank")
 

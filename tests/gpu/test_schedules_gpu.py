@@ -21,7 +21,7 @@ from rapids_trav.graph import Graph
 from rapids_trav.storage.paged import Paged
 from rapids_trav.utilities.sizes import parse_bytes
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cpu_takes_part")]
 
 SWEEP, PATHS, TOGETHER = {"schedule": "sweep"}, {"schedule": "paths"}, {"processor": "hybrid"}
 WAYS = {

@@ -12,7 +12,7 @@ from .paged_views import in_pages, in_pinned_memory
 from .plain_programs import PlainEdges, steps
 from .program_cases import CASES, gather_view, start
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cpu_takes_part")]
 
 STARTS = {"sum": -5, "min": -3, "max": 60}
 LARGE = {"int32": -(2**31) + 9, "int64": -(2**62) + 1, "float32": -1.5e30, "float64": 1e200}

@@ -17,7 +17,7 @@ from rapids_trav.programs.definition import Program
 from .paged_views import in_budget, in_pages, in_pinned_memory
 from .program_cases import CASES, SUMMING, gather_view, question, start
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cpu_takes_part")]
 
 QUESTIONS = ("bfs", "components", "sssp", "pagerank")
 SHARED = ("rmat", "directed rmat", "wheel", "long path", "multi", "no edges")  # with the CPU

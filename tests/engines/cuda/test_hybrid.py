@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from rapids_trav.engines.cuda.hybrid.dispatcher import CPU, GPU, Dispatcher
+from rapids_trav.engines.cuda.hybrid.dispatcher import BOTH, CPU, GPU, Dispatcher
 
 
 class Clock:
@@ -134,6 +134,58 @@ def test_the_gpu_does_not_wait_for_a_slow_cpu():
     processed, at = simulated(dispatcher, clock, edges, cpu=20.0, gpu=1.0)
     assert [side for side, _ in processed] == [GPU] * 8
     assert at[GPU] == 80
+
+
+def iteration(dispatcher, clock, sides, seconds):
+    """Run an iteration of the GPU alone, or of both, that takes so long."""
+    dispatcher.begin()
+    clock.now += seconds
+    dispatcher.end(sides)
+
+
+def test_the_cpu_waits_until_the_gpu_has_been_timed_alone():
+    """The first iteration, for which kernels are loaded and pages that stay are copied, does not count."""
+    clock = Clock()
+    dispatcher = Dispatcher([10] * 8, clock=clock)
+    iteration(dispatcher, clock, GPU, 500.0)
+    assert not dispatcher.shares() and dispatcher.seconds(GPU) is None
+    iteration(dispatcher, clock, GPU, 80.0)
+    assert dispatcher.shares() and dispatcher.seconds(GPU) == 80.0
+
+
+@pytest.mark.parametrize(("cpu", "n_pages"), [(2.0, 4), (7.0, 1), (12.0, 1)])
+def test_a_cpu_that_saves_little_takes_one_page(cpu, n_pages):
+    """That page tells its speed; from then on the GPU works alone."""
+    edges, clock = [10] * 12, Clock()
+    dispatcher = Dispatcher(edges, clock=clock)
+    for _ in range(2):
+        iteration(dispatcher, clock, GPU, 120.0)
+    processed, _ = simulated(dispatcher, clock, edges, cpu=cpu, gpu=1.0)
+    dispatcher.end(BOTH)
+    assert sum(side == CPU for side, _ in processed) == n_pages
+    assert dispatcher.shares() == (cpu < 9)
+
+
+def test_the_cpu_is_withdrawn_if_both_take_longer_than_the_gpu_alone():
+    """The speeds of the sides do not tell how much they delay each other."""
+    edges, clock = [10] * 12, Clock()
+    dispatcher = Dispatcher(edges, clock=clock)
+    for _ in range(2):
+        iteration(dispatcher, clock, GPU, 120.0)
+    simulated(dispatcher, clock, edges, cpu=2.0, gpu=1.0)
+    dispatcher.end(BOTH)
+    assert dispatcher.shares()
+    processed, _ = simulated(dispatcher, clock, edges, cpu=3.0, gpu=2.0)
+    dispatcher.end(BOTH)
+    assert {side for side, _ in processed} == {CPU, GPU}
+    assert not dispatcher.shares()
+
+
+def test_the_cpu_takes_pages_from_the_end():
+    """The first pages stay in the GPU's memory."""
+    dispatcher = Dispatcher([10] * 5)
+    dispatcher.begin()
+    assert [dispatcher.take(side) for side in (GPU, CPU, CPU, GPU, CPU, GPU)] == [0, 4, 3, 1, 2, None]
 
 
 def test_threads_share_the_pages():

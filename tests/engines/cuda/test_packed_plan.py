@@ -31,6 +31,7 @@ def packed():
 @pytest.fixture(autouse=True)
 def small_pages(monkeypatch):
     monkeypatch.setattr(page_plan, "MOST_PAGE_BYTES", 20_000)
+    monkeypatch.setattr(page_plan, "LAUNCH_BYTES", 0)
 
 
 def paged_view(limit, home=None, weight=None):
@@ -124,6 +125,30 @@ def test_columns_are_packed_unless_all_pages_stay_as_they_are(packed):
     assert chosen(300_000, True, None) == (None, 1)
     view = paged_view(300_000)  # without a keeper of the columns
     assert chosen_plan(view, PROGRAM, RunOptions(compress=True), 4, PIECE, lambda: packed).packed is None
+
+
+@pytest.mark.parametrize(
+    ("launch_bytes", "packs", "is_packed"),
+    [
+        (0, 1, True),
+        (8_000, 1, True),
+        (9_500, 1, False),  # the host would launch 54 pages instead of 44
+        (20_000, 0, False),  # the host takes longer than the link in any case
+    ],
+)
+def test_the_form_is_that_of_the_faster_sweep(packed, launch_bytes, packs, is_packed, monkeypatch):
+    """The time is that of the link or of the host, whichever is longer; packed pages are smaller here."""
+    monkeypatch.setattr(page_plan, "LAUNCH_BYTES", launch_bytes)
+    monkeypatch.setattr(page_plan, "LEAST_PAGE_BYTES", 1 << 20)
+    monkeypatch.setattr(page_plan, "MOST_PAGE_BYTES", 1 << 28)
+    asked = []
+    view = paged_view(150_000, PackedHome())
+    plan = chosen_plan(view, PROGRAM, RunOptions(), 4, PIECE, lambda: asked.append(1) or packed)
+    assert ((plan.packed is packed), len(asked)) == (is_packed, packs)
+    for compress in (False, True):
+        view = paged_view(150_000, PackedHome())
+        plan = chosen_plan(view, PROGRAM, RunOptions(compress=compress), 4, PIECE, lambda: packed)
+        assert (plan.packed is packed) == compress
 
 
 @pytest.mark.parametrize("n_streams", [1, 8])

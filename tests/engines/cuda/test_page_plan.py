@@ -145,6 +145,36 @@ def test_pages_are_worth_launching():
     assert page_plan.page_size(2**31) == 2**31 // page_plan.ROOM_PAGES
 
 
+def test_pages_of_which_little_is_copied_are_larger():
+    """The host takes as long to launch them, and the link less to copy them."""
+    least = page_plan.LEAST_PAGE_BYTES
+    assert page_plan.page_size(10**6, 0.25) == 4 * least
+    assert page_plan.page_size(10**10, 0.25) == page_plan.MOST_PAGE_BYTES
+
+
+def test_pages_that_stay_lie_among_those_that_are_copied():
+    view = paged_view(np.full(100, 64), 10**6)
+    view = replace(view, pages=replace(view.pages, firsts=np.arange(0, 101, 10), n_streams=2, cut=None))
+    plan = plan_stream(view, shipped.connected_components(), RunOptions(), 4, PIECE)
+    for n_kept in range(11):
+        order = replace(plan, n_kept=n_kept).sweep_order()
+        stays = [page < n_kept for page in order]
+        assert sorted(order) == list(range(10))
+        assert [page for page in order if page < n_kept] == list(range(n_kept))
+        assert n_kept == 10 or not stays[0]  # the link begins at once
+        longest = max(map(len, "".join("ck"[stay] for stay in stays).split("c")))
+        assert longest <= -(-n_kept // max(10 - n_kept, 1))
+
+
+def test_the_time_of_a_sweep_is_that_of_the_link_or_of_the_host():
+    view = paged_view(np.full(100, 64), 10**6)
+    view = replace(view, pages=replace(view.pages, firsts=np.arange(0, 101, 10), n_streams=2, cut=None))
+    plan = plan_stream(view, shipped.connected_components(), RunOptions(), 4, PIECE)
+    assert replace(plan, n_kept=4).sweep_bytes(4, 0) == 10 * page_plan.LAUNCH_BYTES
+    million = replace(plan, first_edges=1_000_000 * np.arange(11), n_kept=4)
+    assert million.sweep_bytes(4, 8) == 6 * 12_000_000
+
+
 def test_pages_as_they_are_given():
     view = paged_view(np.full(100, 4), 10**6)
     view = replace(view, pages=replace(view.pages, firsts=np.array([0, 10, 60, 100]), n_streams=2, cut=None))

@@ -2,12 +2,15 @@
 
 L. Ma et al., "Garaph", USENIX ATC 2017, section 5 (docs/systems.md, G12 to G17).
 
-1. The dispatcher decides for each iteration whether the CPU works alone, because few vertices are active, or
-   both sides do.  In the latter case a side that is idle takes the next page, until none is left.
-2. Both sides have all values and messages.  When one has processed a page, its results are copied to the
-   other.  In a synchronous run the messages go to the arrays of new messages, which become current at the end
-   of the iteration; in an asynchronous run they overwrite the old ones.
-3. After iterations of the CPU alone, the GPU is brought up to date when it next has work.
+1. The GPU begins alone (`streamed.py`).  The CPU joins it when the GPU has worked so long that preparing the
+   CPU's arrays takes little time in comparison.
+2. From then on the dispatcher decides for each iteration whether the CPU works alone, because few vertices
+   are active; whether both sides do, because that is faster; or again the GPU alone.  If both do, a side that
+   is idle takes the next page, until none is left.
+3. Both sides have all values and messages.  In a shared iteration the results for a page are copied to the
+   other side at once.  In a synchronous run the messages go to the arrays of new messages, which become
+   current at the end of the iteration; in an asynchronous run they overwrite the old ones.
+4. After iterations of one side alone, the other is brought up to date when it next has work.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from time import perf_counter
 
 import cupy
 import numpy as np
@@ -23,17 +27,22 @@ import numpy as np
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cpu.programs.kernels import CHANGED, EDGES, N_STATS, RESIDUAL, TOTAL
 from rapids_trav.engines.cuda.hybrid.cpu_executor import HostSide
-from rapids_trav.engines.cuda.hybrid.dispatcher import CPU, GPU, Dispatcher
+from rapids_trav.engines.cuda.hybrid.dispatcher import BOTH, CPU, GPU, Dispatcher
 from rapids_trav.engines.cuda.programs.state import ProgramState
 from rapids_trav.engines.cuda.programs.tally import write_total
 from rapids_trav.engines.cuda.stream.buffers import Slot, to_device, to_host
 from rapids_trav.engines.cuda.stream.feed import Task
 from rapids_trav.engines.cuda.stream.pipeline import PagePipeline
+from rapids_trav.engines.cuda.stream.streamed import StreamedExecutor
 from rapids_trav.engines.cuda.stream.transfer_trace import Span
 from rapids_trav.engines.runs import GatherView, Moved, RunOptions
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.gather_mode import STORAGE_PENALTY, gather_mode
 from rapids_trav.programs.run_state import RunState
+
+# The CPU joins when the GPU has worked so many times as long as it takes to prepare the CPU's arrays, so that
+# these delay a run by a tenth at most.
+PATIENCE = 10
 
 
 class HybridExecutor:
@@ -46,8 +55,6 @@ class HybridExecutor:
 
     Attributes
     ----------
-    pages : PagePipeline
-        The pages of the GPU.
     dispatcher : Dispatcher
     """
 
@@ -62,19 +69,20 @@ class HybridExecutor:
         on_sent: Callable[[int, Span], None] | None = None,
     ) -> None:
         self.moved = Moved()
+        self._given = view, program, options
         self._on_sent, self._record = on_sent, options.record_page
         with ExitStack() as held:
-            self.pages = PagePipeline(view, program, start, options, held)
-            self._side = HostSide(view, program, start, options)
-            held.callback(self._side.close)
+            self._gpu = held.enter_context(StreamedExecutor(view, program, start, options))
             self._exchange = cupy.cuda.Stream(non_blocking=True)
             held.callback(self._exchange.synchronize)
             penalty = 1 if self.pages.feed.reachable else STORAGE_PENALTY
             self.dispatcher = Dispatcher(np.diff(self.pages.plan.first_edges).tolist(), penalty)
             self.dispatcher.resume(start.policy)
+            self._side: HostSide | None = None  # until the CPU joins
+            self._patience = PATIENCE * HostSide.seconds(view.n_vertices, program)  # seconds left until then
             # Pages of the GPU that are in progress, and the events at their ends.
             self._launched: deque[tuple[int, cupy.cuda.Event]] = deque()
-            self._behind = False  # whether the GPU lacks results of iterations of the CPU alone
+            self._behind: str | None = None  # the side that lacks results of iterations of the other
             self._closing = held.pop_all()
 
     def __enter__(self) -> HybridExecutor:
@@ -85,8 +93,19 @@ class HybridExecutor:
         self._closing.close()
 
     @property
+    def pages(self) -> PagePipeline:
+        """The pages of the GPU."""
+        return self._gpu.pages
+
+    @property
     def state(self) -> ProgramState:
         return self.pages.state
+
+    @property
+    def _host(self) -> HostSide:
+        """The CPU's side, which has joined."""
+        assert self._side is not None
+        return self._side
 
     @property
     def counters(self) -> dict[str, int]:
@@ -101,40 +120,82 @@ class HybridExecutor:
         return self.dispatcher.policy
 
     def step(self, mode: str) -> str:
-        """Run one iteration, on the CPU alone or on both; return the mode that it used."""
+        """Run one iteration, on one side or on both; return the mode that it used."""
         scout, n_edges = self.state.tally.scout, self.state.n_edges
         # A CPU that pulls gathers over all edges, however few are active.
         share = 1.0 if mode == "pull" else scout / max(n_edges, 1)
-        if not self.dispatcher.alone(share):
-            self.pull()
-            return "pull"
-        if mode != "pull":
-            mode = gather_mode(scout, n_edges, not self.pages.feed.reachable)
-        self._alone(mode)
+        if self._side is None and self._patience <= 0:
+            self._side = self._joined()
+        if self._side is not None and self.dispatcher.alone(share):
+            if mode != "pull":
+                mode = gather_mode(scout, n_edges, not self.pages.feed.reachable)
+            self._alone(mode)
+        elif self._side is not None and mode == "pull" and self.dispatcher.shares():
+            self._together()
+        else:
+            self._on_gpu(mode)
         return mode
 
     def settle(self) -> None:
         """Bring the GPU up to date."""
-        if self._behind:
-            for name, source in self._side.stands():
+        if self._behind == GPU:
+            for name, source in self._host.stands():
                 target = self._of_device(name, self.state.messages)
                 to_device(target, source, cupy.cuda.get_current_stream())
             write_total(self.state.before, self.state.tally.total)
             cupy.cuda.get_current_stream().synchronize()  # the CPU writes to the sources next
-            self._behind = False
+            self._behind = None
 
     def restart(self, start: RunState) -> None:
         """Continue from other values and active vertices, on both sides."""
         self.state.restart(start)
-        self._side.work.restart(RunState(cupy.asnumpy(start.values), cupy.asnumpy(start.active)))
+        if self._side is not None:
+            self._side.work.restart(RunState(cupy.asnumpy(start.values), cupy.asnumpy(start.active)))
+        self._behind = None
 
-    def pull(self) -> None:
+    def _joined(self) -> HostSide:
+        """Return the CPU's side, in the state of the GPU."""
+        view, program, options = self._given
+        side = HostSide(view, program, RunState(self.state.values, self.state.active), options)
+        self._closing.callback(side.close)
+        side.take_counts(self.state.tally)
+        self._behind = None
+        return side
+
+    def _settle_host(self) -> None:
+        """Bring the CPU up to date."""
+        if self._behind == CPU:
+            side, stream = self._host, cupy.cuda.get_current_stream()
+            sources = {
+                "values": self.state.values,
+                "messages": self.state.messages,
+                "flags": self.state.active,
+            }
+            for name, target in side.stands():
+                to_host(target, sources[name], stream)
+            stream.synchronize()
+            side.take_counts(self.state.tally)
+            self._behind = None
+
+    def _on_gpu(self, mode: str) -> None:
+        """Run an iteration on the GPU alone."""
+        self.settle()
+        begin = perf_counter()
+        self.dispatcher.begin()
+        self._gpu.step(mode)
+        if mode == "pull":
+            self.dispatcher.end(GPU)
+        self._patience -= perf_counter() - begin
+        self.moved = self._gpu.moved
+        self._behind = CPU
+
+    def _together(self) -> None:
         """Gather and apply every vertex, each on one of the sides."""
         self.settle()
+        self._settle_host()
         state, pages = self.state, self.pages
         row = state.tallies.fresh()
-        side = self._side
-        side.begin()
+        self._host.begin()
         self._launched.clear()
         self.dispatcher.begin()
         pages.begin()
@@ -151,18 +212,21 @@ class HybridExecutor:
         cupy.cuda.get_current_stream().wait_event(pages.log.mark(self._exchange))
         state.swap_messages()
         state.finish(row)
+        self.dispatcher.end(BOTH)
         self.moved = pages.log.moved()
         self._merge(stats, n_edges)
 
     def _alone(self, mode: str) -> None:
-        work = self._side.work
-        n_edges = self._side.alone(mode)
+        """Run an iteration on the CPU alone."""
+        self._settle_host()
+        work = self._host.work
+        n_edges = self._host.alone(mode)
         self.state.tally = self.state.tally._replace(
             active=work.n_active, scout=work.active_edges, edges=n_edges, residual=work.residual,
             total=work.next_total,
         )  # fmt: skip
         self.moved = Moved()
-        self._behind = True
+        self._behind = GPU
 
     def _merge(self, stats: Array, n_edges: int) -> None:
         """Add the counts of the CPU to those of the GPU, on both sides."""
@@ -175,16 +239,14 @@ class HybridExecutor:
             total=ours.total + float(stats[TOTAL]),
         )
         write_total(self.state.before, tally.total)
-        work = self._side.work
-        work.swap()
-        work.n_active, work.active_edges = tally.active, tally.scout
-        work.next_total = tally.total
+        self._host.work.swap()
+        self._host.take_counts(tally)
 
     # The CPU's pages
 
     def _host_pages(self, device: int) -> tuple[Array, int]:
         """Process pages until none is left, on a thread of its own; return their counts and edges."""
-        side = self._side
+        side = self._host
         stats, n_edges = np.zeros(N_STATS), 0
         with cupy.cuda.Device(device):
             while (page := self.dispatcher.take(CPU)) is not None:
@@ -222,7 +284,7 @@ class HybridExecutor:
         """Record the values that a side has computed for a page, and that the CPU has now."""
         if self._record is not None:
             first, after = self.pages.plan.rows(page)
-            self._record(first, self._side.work.new_values[first:after])
+            self._record(first, self._host.work.new_values[first:after])
 
     def _send(self, page: int, slot: Slot) -> None:
         """Copy the GPU's results for a page to the CPU, on the page's stream."""
@@ -235,8 +297,8 @@ class HybridExecutor:
 
     def _copy_to_host(self, page: int, slot: Slot) -> None:
         rows = self.pages.plan.rows(page)
-        same = self._side.work.new_messages is self._side.work.new_values
-        for name, target in self._side.written(*rows):
+        same = self._host.work.new_messages is self._host.work.new_values
+        for name, target in self._host.written(*rows):
             if name == "messages" and same:
                 continue
             to_host(target, self._of_device(name, self.state.new_messages)[slice(*rows)], slot.stream)

@@ -12,6 +12,7 @@ without reporting their number to the host.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from typing import NamedTuple
 
@@ -20,13 +21,20 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.runtime import loader
-from rapids_trav.engines.cuda.runtime.arguments import AheadArguments, RowArguments
+from rapids_trav.engines.cuda.runtime.arguments import AheadArguments, ArgumentStruct, RowArguments
 from rapids_trav.engines.cuda.runtime.loader import BLOCK, PROGRAM_TUNABLES, Kernels
 from rapids_trav.engines.cuda.runtime.shared_memory import shared_bytes
 
 GATHER_BLOCK = PROGRAM_TUNABLES["gas_rows.cu"]["GATHER_BLOCK"]
 RESIDENT = PROGRAM_TUNABLES["gas_rows.cu"]["GATHER_RESIDENT"]
 MOST_BYTES = 96 << 10  # bytes of messages in a block; the rest of the memory is first-level cache
+
+
+class PreparedGather(NamedTuple):
+    """A launch of `gather_rows` that can be repeated, with pointers of `arguments` set to other arrays."""
+
+    arguments: ArgumentStruct
+    launch: Callable[[], None]
 
 
 class RowGather:
@@ -50,17 +58,22 @@ class RowGather:
 
         `arguments` are those of `RowArguments` but for `n_near`.
         """
-        if n_threads == 0:
-            return
+        if n_threads > 0:
+            self.prepared(n_threads, near, **arguments).launch()
+
+    def prepared(self, n_threads: int, near: bool, **arguments: object) -> PreparedGather:
+        """Return that launch, for work of at least one thread."""
         most = self._n_places if near else loader.most_blocks() * BLOCK // GATHER_BLOCK
         n_near = self._n_near("gather_rows") if near else 0
-        self._kernels.launch_grid(
+        given = RowArguments(n_near=n_near, **arguments)
+        launch = self._kernels.prepared(
             "gather_rows",
             (min(-(-n_threads // GATHER_BLOCK), most),),
-            RowArguments(n_near=n_near, **arguments),
+            given,
             block=GATHER_BLOCK,
             shared_bytes=n_near * self._itemsize,
         )
+        return PreparedGather(given, launch)
 
     def launch_ahead(self, n_threads: int, near: bool, **arguments: object) -> None:
         """Iterate over rows with work for `n_threads`, at least one, until the run ends; see `launch`.

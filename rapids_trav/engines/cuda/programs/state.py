@@ -15,7 +15,13 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.programs.link import load_program
-from rapids_trav.engines.cuda.programs.row_gather import Hubs, Lists, RowGather, expansion_blocks
+from rapids_trav.engines.cuda.programs.row_gather import (
+    Hubs,
+    Lists,
+    PreparedGather,
+    RowGather,
+    expansion_blocks,
+)
 from rapids_trav.engines.cuda.programs.tally import Tallies, Tally
 from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES, Kernels
 from rapids_trav.engines.runs import GatherView, RunOptions
@@ -139,6 +145,21 @@ class ProgramState:
         """Gather at the listed rows over `edges`, the columns and weights, and apply."""
         near = marks is None and self.messages is not self.new_messages
         self._row_gather.launch(n_threads, near, **self._of_rows(lists, hubs, edges, marks, row))
+
+    def prepared_gather(
+        self, lists: Lists, hubs: Hubs, n_threads: int, edges: Edges, marks: Array | None
+    ) -> PreparedGather:
+        """Return a launch of `gather` for `repeat`, with work for at least one thread."""
+        near = marks is None and self.messages is not self.new_messages
+        arguments = self._of_rows(lists, hubs, edges, marks, self.before)
+        return self._row_gather.prepared(n_threads, near, **arguments)
+
+    def repeat(self, gather: PreparedGather, row: Array) -> None:
+        """Launch a prepared gather over the messages of this iteration, which counts in `row`."""
+        gather.arguments.point(
+            messages=self.messages, new_messages=self.new_messages, before=self.before, counters=row
+        )
+        gather.launch()
 
     def gather_ahead(
         self, lists: Lists, hubs: Hubs, n_threads: int, edges: Edges, n: int, tolerance: float

@@ -14,6 +14,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rapids_trav.csr.array import Array
+
 POINTER = ctypes.c_void_p
 I32, I64, U32, U64 = ctypes.c_int32, ctypes.c_int64, ctypes.c_uint32, ctypes.c_uint64
 FLOAT, DOUBLE = ctypes.c_float, ctypes.c_double
@@ -57,6 +59,12 @@ class ArgumentStruct(ctypes.Structure):
         for name, value in given.items():
             assert name in self.integers
             setattr(self, name, value)
+
+    def point(self, **given: Array) -> None:
+        """Set pointers to other arrays for the next launch, until which the caller holds the arrays."""
+        for name, array in given.items():
+            assert name in self.pointers
+            setattr(self, name, array.data.ptr)
 
     def swap(self, one: str, other: str) -> None:
         """Exchange two pointers."""

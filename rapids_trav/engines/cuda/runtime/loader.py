@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import re
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -159,8 +160,7 @@ class Kernels:
     def launch(self, name: str, n_threads: int, *arguments: object) -> None:
         """Launch a grid-stride kernel over `n_threads` items; do nothing if there are none."""
         if n_threads > 0:
-            blocks = min(-(-n_threads // BLOCK), most_blocks())
-            self.launch_grid(name, (blocks,), *arguments)
+            self.launch_grid(name, grid_of(n_threads), *arguments)
 
     def launch_grid(
         self,
@@ -175,6 +175,21 @@ class Kernels:
         self.run(
             name, grid, block, tuple(_parameter(argument) for argument in arguments), shared_bytes, **how
         )
+
+    def prepared(
+        self,
+        name: str,
+        grid: tuple[int, ...],
+        *arguments: object,
+        block: int = BLOCK,
+        shared_bytes: int = 0,
+    ) -> Callable[[], None]:
+        """Return a function that launches a kernel with arguments that are converted once.
+
+        A struct is passed with the values that it has at the time of each launch.
+        """
+        parameters = tuple(_parameter(argument) for argument in arguments)
+        return functools.partial(self.run, name, grid, block, parameters, shared_bytes)
 
     def run(
         self,
@@ -220,6 +235,11 @@ def most_blocks() -> int:
     import cupy
 
     return multiprocessors(cupy.cuda.runtime.getDevice()) * _BLOCKS_PER_MULTIPROCESSOR
+
+
+def grid_of(n_threads: int) -> tuple[int]:
+    """Return the grid of a grid-stride kernel over `n_threads` items, at least one."""
+    return (min(-(-n_threads // BLOCK), most_blocks()),)
 
 
 def column_blocks(n_rows: int) -> tuple[int, int]:

@@ -22,11 +22,25 @@ VERTICES, PAGES = "the vertices of a program", "pages in progress"
 
 @dataclass
 class Slot:
-    """A buffer for a page, and the stream that computes on it; `free` is recorded when its page is done."""
+    """A buffer for a page, and the stream that computes on it.
 
+    Attributes
+    ----------
+    copied, free : Event
+        Recorded when its page has been copied, and when it is done.
+    """
+
+    number: int
     memory: Array
     stream: cupy.cuda.Stream
+    copied: cupy.cuda.Event
     free: cupy.cuda.Event
+
+    @classmethod
+    def of(cls, number: int, memory: Array) -> Slot:
+        """Return a slot that is free."""
+        copied, free = (cupy.cuda.Event(disable_timing=True) for _ in range(2))
+        return cls(number, memory, cupy.cuda.Stream(non_blocking=True), copied, free)
 
 
 class Buffers:
@@ -39,9 +53,9 @@ class Buffers:
         The buffer of each page that stays, by page; fewer than planned if the free memory is fragmented.
     """
 
-    def __init__(self, plan: StreamPlan, now: cupy.cuda.Event) -> None:
+    def __init__(self, plan: StreamPlan) -> None:
         slots = cupy.empty((plan.n_slots, plan.slot_bytes), np.uint8)
-        self.slots = [Slot(part, cupy.cuda.Stream(non_blocking=True), now) for part in slots]
+        self.slots = [Slot.of(number, memory) for number, memory in enumerate(slots)]
         self.kept: dict[int, Array] = {}
         for pages in plan.kept_together(KEPT_TOGETHER):
             sizes = [plan.layouts[page].kept_bytes for page in pages]
@@ -78,10 +92,15 @@ def offsets_on_device(adjacency: Adjacency, edge: np.dtype, free_bytes: int) -> 
     return offsets
 
 
+def host_address(source: np.ndarray) -> int:
+    """Return the address of an array; `source.ctypes.data` takes several times as long."""
+    return source.__array_interface__["data"][0]
+
+
 def to_device(target: Array, source: np.ndarray, stream: cupy.cuda.Stream) -> None:
     """Copy pinned host memory to the device, in the order of a stream."""
     if source.nbytes:
-        bytes_to_device(target.data.ptr, source.ctypes.data, source.nbytes, stream)
+        bytes_to_device(target.data.ptr, host_address(source), source.nbytes, stream)
 
 
 def bytes_to_device(target: int, source: int, n_bytes: int, stream: cupy.cuda.Stream) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.build.host_rows import over_host
 from rapids_trav.engines.cuda.runtime.pinned import empty_pinned
+from rapids_trav.engines.cuda.stream.buffers import host_address
 from rapids_trav.engines.cuda.stream.plan import StreamPlan, aligned
 
 
@@ -30,12 +31,26 @@ class Task(NamedTuple):
 class Ready(NamedTuple):
     """A task whose edges can be copied: columns, packed or not, and weights if there are any.
 
-    `copied` is recorded after the copy, so that their buffer can be used again; None if they have none.
+    Attributes
+    ----------
+    parts : tuple of (int, int)
+        Address and bytes of each part.
+    n_bytes : int
+        Bytes of all parts.
+    copied : Event or None
+        Recorded after the copy, so that their buffer can be used again; None if they have none.
     """
 
     task: Task
-    parts: tuple[np.ndarray, ...]
-    copied: cupy.cuda.Event | None
+    parts: tuple[tuple[int, int], ...] = ()
+    n_bytes: int = 0
+    copied: cupy.cuda.Event | None = None
+
+    @classmethod
+    def of(cls, task: Task, parts: Iterable[np.ndarray], copied: cupy.cuda.Event | None = None) -> Ready:
+        """Return a task and the parts to copy; the caller holds their memory."""
+        places = tuple((host_address(part), part.nbytes) for part in parts)
+        return cls(task, places, sum(n_bytes for _, n_bytes in places), copied)
 
 
 class Feed:
@@ -51,6 +66,7 @@ class Feed:
         arrays = (columns,) if weights is None else (columns, weights)
         self._arrays = tuple(map(np.asarray, arrays))
         self._plan = plan
+        self._copied_parts: dict[int, Ready] = {}  # of pages that are copied from where they are stored
         reachable = [over_host(array) is not None for array in self._arrays]
         self.reachable = all(reachable)
         self._pool: ThreadPoolExecutor | None = None
@@ -73,7 +89,7 @@ class Feed:
     def ahead(self, tasks: Iterable[Task]) -> Iterator[Ready]:
         """Yield the tasks in order, reading ahead as many as there are buffers."""
         if self._pool is None:
-            yield from (Ready(task, self._slices(task), None) for task in tasks)
+            yield from map(self._stored, tasks)
             return
         reading: deque = deque()
         turn = 0
@@ -87,7 +103,15 @@ class Feed:
 
     def _first_of(self, reading: deque) -> Ready:
         task, turn, future = reading.popleft()
-        return Ready(task, future.result(), self._copied[turn])
+        return Ready.of(task, future.result(), self._copied[turn])
+
+    def _stored(self, task: Task) -> Ready:
+        """Return a task with the parts of its page where they are stored."""
+        if task.action != "copy":
+            return Ready(task)
+        if task.page not in self._copied_parts:
+            self._copied_parts[task.page] = Ready.of(task, self._slices(task))
+        return self._copied_parts[task.page]
 
     def _slices(self, task: Task) -> tuple[np.ndarray, ...]:
         if task.action != "copy":

@@ -22,9 +22,11 @@ def chosen_plan(
     piece_edges: int,
     pack: Callable[[], PackedColumns | None],
 ) -> StreamPlan:
-    """Return the plan of a run: with packed columns, unless all pages stay on the device without.
+    """Return the plan of a run, with packed columns if a sweep over them is faster.
 
-    `options.compress` may ask for them in that case as well, or in none.
+    That is not the case if all pages stay on the device as they are, or if these are so small that the host,
+    which launches them, takes longer than the link: packed pages are smaller, because a slot holds a page in
+    both forms.  `options.compress` may ask for one form in any case.
 
     Parameters
     ----------
@@ -40,12 +42,18 @@ def chosen_plan(
     """
     plain = plan_stream(view, program, options, offset, piece_edges)
     assert view.pages is not None
-    home, all_stay = view.pages.packed, plain.n_kept == plain.n_pages
-    if home is None or options.compress is False or (all_stay and options.compress is None):
+    home, asked = view.pages.packed, options.compress
+    column = view.into.column_indices.dtype.itemsize
+    edge = column, 0 if view.weights is None else view.weights.dtype.itemsize
+    as_they_are = plain.sweep_bytes(*edge)
+    waits_for_host = as_they_are == plain.launch_bytes  # also if nothing is copied
+    if home is None or asked is False or (waits_for_host and asked is None):
         return plain
     columns = home.get(pack)
     packed = None if columns is None else plan_packed(view, program, options, offset, piece_edges, columns)
-    return packed or plain
+    if packed is None or (asked is None and packed.sweep_bytes(*edge) >= as_they_are):
+        return plain
+    return packed
 
 
 def plan_packed(

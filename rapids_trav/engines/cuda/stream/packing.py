@@ -6,12 +6,14 @@ is allocated, and once to be packed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import cupy
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array, search_offsets
 from rapids_trav.csr.packed import BLOCK_EDGES, MOST_SHARE, START, WORD, PackedColumns, blocks_of
-from rapids_trav.engines.cuda.runtime.loader import Kernels, load
+from rapids_trav.engines.cuda.runtime.loader import Kernels, grid_of, load
 from rapids_trav.engines.cuda.runtime.pinned import empty_pinned
 from rapids_trav.engines.cuda.stream.buffers import to_device, to_host
 from rapids_trav.memory.budget import Budget
@@ -61,11 +63,19 @@ def _packed(adjacency: Adjacency, at_once: int, form: str) -> PackedColumns | No
 
 def unpack(kernels: Kernels, starts: Array, words: Array, edges: tuple[int, int], columns: int) -> None:
     """Unpack a page's edges, from the first up to the last, such that edge 0's column is at `columns`."""
+    if edges[1] > edges[0]:
+        prepared_unpack(kernels, starts, words, edges, columns)()
+
+
+def prepared_unpack(
+    kernels: Kernels, starts: Array, words: Array, edges: tuple[int, int], columns: int
+) -> Callable[[], None]:
+    """Return the launch of `unpack`, for at least one edge."""
     first, last = edges
     begin, end = blocks_of(first, last)
-    kernels.launch(
+    return kernels.prepared(
         "unpack_blocks",
-        (end - begin) * WARP,
+        grid_of((end - begin) * WARP),
         starts,
         words,
         end - begin,

@@ -6,6 +6,8 @@ gathered over, on its stream and in its buffer, and the host does not wait for t
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import cupy
 import numpy as np
 
@@ -19,7 +21,7 @@ from rapids_trav.engines.cuda.programs.row_gather import (
     Lists,
     cut,
 )
-from rapids_trav.engines.cuda.runtime.loader import BLOCK, Kernels, most_blocks
+from rapids_trav.engines.cuda.runtime.loader import BLOCK, Kernels, grid_of, most_blocks
 from rapids_trav.engines.cuda.stream.plan import StreamPlan
 
 _MOST_ROWS_OF_BLOCKS = 65535
@@ -82,10 +84,13 @@ class PageLists:
         by_row = sum(int(n) * threads for n, threads in zip(self.counts[page], THREADS, strict=False))
         return by_row + GATHER_BLOCK * self.hubs(page).n_pieces
 
-    def lists(self, page: int, room: Array, marks: Array | None) -> Lists:
-        """List a page's marked rows (None: all) in `room`; clear the marks except those of hubs."""
-        self._list(page, marks, room, self._begins[page])
-        return Lists(room, self._begins[page], self._sizes[page])
+    def prepared(self, page: int, room: Array, marks: Array | None) -> tuple[Lists, Callable[[], None]]:
+        """Return a page's lists in `room`, and the launch that makes them of the marked rows (None: all).
+
+        It clears the marks except those of hubs.  The page has rows.
+        """
+        lists = Lists(room, self._begins[page], self._sizes[page])
+        return lists, self._listing(page, marks, room, lists.begins)
 
     def marked(self, marks: Array) -> np.ndarray:
         """Return the marked rows of each page, and their edges, (k, 2); wait for them."""
@@ -102,7 +107,15 @@ class PageLists:
 
     def _list(self, page: int, marks: Array | None, rows: Array | None, begins: Array | None) -> None:
         first, after = self._plan.rows(page)
-        self._rows_kernels.launch(
-            "list_rows", after - first, self._row_offsets, first, after - first, marks, None, rows, begins,
-            self._sizes[page],
+        if after > first:
+            self._listing(page, marks, rows, begins)()
+
+    def _listing(
+        self, page: int, marks: Array | None, rows: Array | None, begins: Array | None
+    ) -> Callable[[], None]:
+        """Return the launch that lists a page's rows, or counts them."""
+        first, after = self._plan.rows(page)
+        return self._rows_kernels.prepared(
+            "list_rows", grid_of(after - first), self._row_offsets, first, after - first, marks, None, rows,
+            begins, self._sizes[page],
         )  # fmt: skip

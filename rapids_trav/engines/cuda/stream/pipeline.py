@@ -24,20 +24,20 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.build.in_memory import edge_type
 from rapids_trav.engines.cuda.programs.row_gather import PIECE_EDGES
 from rapids_trav.engines.cuda.programs.shard_gather import by_shards
-from rapids_trav.engines.cuda.programs.state import Edges, ProgramState
-from rapids_trav.engines.cuda.runtime.loader import load, load_for
+from rapids_trav.engines.cuda.programs.state import ProgramState
+from rapids_trav.engines.cuda.runtime.loader import load_for
 from rapids_trav.engines.cuda.stream.buffers import (
     PAGES,
     VERTICES,
     Buffers,
     Slot,
+    bytes_to_device,
     resident,
-    shifted,
-    to_device,
 )
 from rapids_trav.engines.cuda.stream.feed import Feed, Ready
 from rapids_trav.engines.cuda.stream.packed_plan import chosen_plan
-from rapids_trav.engines.cuda.stream.packing import packed_columns, unpack
+from rapids_trav.engines.cuda.stream.packing import packed_columns
+from rapids_trav.engines.cuda.stream.page_gather import PageGather
 from rapids_trav.engines.cuda.stream.page_lists import PageLists
 from rapids_trav.engines.cuda.stream.page_shards import PageShards
 from rapids_trav.engines.cuda.stream.plan import READ_COST
@@ -105,11 +105,10 @@ class PagePipeline:
         self.log = TransferTrace(options)
         self.feed = Feed(columns, weights, plan)
         held.callback(self.feed.close)
-        self._buffers = Buffers(plan, self.log.mark(cupy.cuda.get_current_stream()))
+        self._buffers = Buffers(plan)
         held.callback(self._buffers.synchronize)
         self.slots = self._buffers.slots
         self._copying = cupy.cuda.Stream(non_blocking=True)
-        self._packed_kernels = load("packed.cu", 8 * columns.dtype.itemsize)
         self._there: set[int] = set()  # kept pages that have been copied
         self._turn = 0
         state = self.state
@@ -122,6 +121,7 @@ class PagePipeline:
             state.dtype,
             self.slots[0].memory[:longest].view(state.vertex),
         )
+        self._gather = PageGather(state, plan, self.lists, self.shards, self.feed.addresses)
 
     @property
     def counters(self) -> dict[str, int]:
@@ -138,7 +138,8 @@ class PagePipeline:
         return "kept" if page in self._there and action != "skip" else action
 
     def begin(self) -> None:
-        """Begin an iteration: all streams wait for the current one."""
+        """Begin an iteration: all streams wait for the current one, and the first slot has the first turn."""
+        self._turn = 0
         self.lists.restart()
         if self.shards is not None:
             self.shards.restart()
@@ -174,73 +175,29 @@ class PagePipeline:
         self._turn += 1
         home = self._buffers.kept.get(page, slot.memory)
         copy = self._copy(ready, slot, home) if action == "copy" else None
-        n_bytes = sum(part.nbytes for part in ready.parts)
         if page in self._buffers.kept and action == "copy":
             self._there.add(page)
-        edges: Edges
-        if action == "read":
-            edges, n_bytes = self.feed.addresses, read_bytes
-        else:
-            edges = self._addresses(page, slot, home)
         with slot.stream:
             if copy is not None:
                 slot.stream.wait_event(copy[1])
-            begin = self.log.mark(slot.stream)
-            if action != "read":
-                self._unpack(page, slot, home)
-            self._gather(page, slot, edges, marks, row)
+            begin = self.log.mark_begin(slot.stream)
+            self._gather.launch(page, slot, home, action == "read", marks, row)
             if after is not None:
                 after(page, slot)
-            slot.free = self.log.mark(slot.stream)
-        self.log.add(page, n_bytes, copy, (begin, slot.free))
+            slot.free = self.log.mark(slot.stream, slot.free)
+        self.log.add(page, read_bytes if action == "read" else ready.n_bytes, copy, (begin, slot.free))
         return slot
-
-    def _gather(self, page: int, slot: Slot, edges: Edges, marks: Array | None, row: Array) -> None:
-        """Gather over a page: by shards at all its vertices, or row by row, at the marked ones if given."""
-        if self.shards is not None and marks is None:
-            self.shards.gather(page, edges, slot.memory, row)
-            return
-        lists = self.lists
-        listed = lists.lists(page, self._room(page, slot), marks)
-        self.state.gather(listed, lists.hubs(page), lists.n_threads(page), edges, marks, row)
 
     def _copy(self, ready: Ready, slot: Slot, home: Array) -> Span:
         """Copy a page's edges to `home` once the slot is free; return the events before and after."""
         if home is slot.memory:
             self._copying.wait_event(slot.free)
-        begin = self.log.mark(self._copying)
+        begin = self.log.mark_begin(self._copying)
         places = self.plan.places(ready.task.page, home is not slot.memory)
-        for offset, part in zip(places, ready.parts, strict=False):
-            to_device(home[offset : offset + part.nbytes], part, self._copying)
+        memory = home.data.ptr
+        for offset, (source, n_bytes) in zip(places, ready.parts, strict=False):
+            bytes_to_device(memory + offset, source, n_bytes, self._copying)
         if ready.copied is not None:
             ready.copied.record(self._copying)
-        return begin, self.log.mark(self._copying)
-
-    def _room(self, page: int, slot: Slot) -> Array:
-        """Return the array in which the rows of a page are listed."""
-        first, after = self.plan.rows(page)
-        begin, vertex = self.plan.layouts[page].rows, self.state.vertex
-        return slot.memory[begin : begin + (after - first) * vertex.itemsize].view(vertex)
-
-    def _addresses(self, page: int, slot: Slot, home: Array) -> Edges:
-        """Return the addresses of edge 0's column and weight for a page that was copied to `home`.
-
-        Packed columns are those that `_unpack` writes into the slot.
-        """
-        columns = self._column_zero(page, home if self.plan.packed is None else slot.memory)
-        weights = self.view.weights
-        if weights is None:
-            return columns, None
-        *_, begin = self.plan.places(page, home is not slot.memory)
-        return columns, shifted(home, begin, weights.dtype, self.plan.edges(page)[0])
-
-    def _column_zero(self, page: int, memory: Array) -> int:
-        """Return the address of edge 0's column, such that the page's columns begin at that of `memory`."""
-        return shifted(memory, 0, self.view.into.column_indices.dtype, self.plan.edges(page)[0])
-
-    def _unpack(self, page: int, slot: Slot, home: Array) -> None:
-        """Unpack the columns of a page that was copied to `home` into the slot, if they are packed."""
-        if self.plan.packed is not None:
-            starts, words, _ = self.plan.places(page, home is not slot.memory)
-            columns = self._column_zero(page, slot.memory)
-            unpack(self._packed_kernels, home[starts:], home[words:], self.plan.edges(page), columns)
+        slot.copied = self.log.mark(self._copying, slot.copied)
+        return begin, slot.copied

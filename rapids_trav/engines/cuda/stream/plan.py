@@ -21,8 +21,9 @@ from rapids_trav.programs.definition import Program
 
 ALIGNMENT = 256
 MOST_PAGE_BYTES = 1 << 28  # 5 ms of a link; smaller pages lose less time at the ends of an iteration
-# 0.3 ms of a link.  On an H100 a page takes about 0.2 ms of the host, which smaller pages would wait for.
-LEAST_PAGE_BYTES = 1 << 24
+# Bytes that the link copies while the host launches a page: at 55 GB/s in 38 us.
+LAUNCH_BYTES = 1 << 21
+LEAST_PAGE_BYTES = 2 * LAUNCH_BYTES  # a smaller page would wait for the host
 ROOM_PAGES = 24  # that would fill the memory left by the vertices; three are in progress, the others stay
 READ_COST = 4  # cost of an edge that is read in place, in copied edges
 
@@ -118,6 +119,34 @@ class StreamPlan:
             layout.kept_bytes for layout in self.layouts[: self.n_kept]
         )
 
+    @property
+    def launch_bytes(self) -> int:
+        """The bytes that the link copies while the host launches all pages."""
+        return LAUNCH_BYTES * self.n_pages
+
+    def sweep_bytes(self, column: int, weight: int) -> int:
+        """Return the time of an iteration over all pages, in bytes that the link copies meanwhile.
+
+        The link copies pages while the host launches others, so it is the longer one of both times.  `column`
+        and `weight` are the bytes of a column, unpacked, and of a weight.
+        """
+        copied = (self.copied_bytes(page, column, weight) for page in range(self.n_kept, self.n_pages))
+        return max(sum(copied), self.launch_bytes)
+
+    def sweep_order(self) -> list[int]:
+        """Return the pages such that those that stay lie evenly among the others.
+
+        The link would be idle as long as only pages that stay are computed.
+        """
+        n_copied = self.n_pages - self.n_kept
+
+        def place(page: int) -> float:
+            if page < self.n_kept:
+                return (page + 0.5) / self.n_kept
+            return (page - self.n_kept) / n_copied
+
+        return sorted(range(self.n_pages), key=place)
+
     def kept_together(self, n_bytes: int) -> Iterator[range]:
         """Yield runs of the pages that stay, each of `n_bytes` or up to a page more."""
         first = taken = 0
@@ -133,6 +162,10 @@ class StreamPlan:
 
     def edges(self, page: int) -> tuple[int, int]:
         return int(self.first_edges[page]), int(self.first_edges[page + 1])
+
+    def n_edges(self, page: int) -> int:
+        first, last = self.edges(page)
+        return last - first
 
     def places(self, page: int, stays: bool) -> tuple[int, ...]:
         """Return where the parts that a page is copied in begin, in its own buffer if it stays or in a slot.
@@ -239,7 +272,8 @@ def plan_within(
     base = streamed_bytes(run, offset, piece_edges)
     gaps = 3 * ALIGNMENT * asked  # between the parts of pages
     if most_bytes is None:
-        most_bytes = page_size(pages.budget.free + more - base)
+        share = 1.0 if packed is None else packed.page_bytes(0, into.n_edges) / max(into.n_edges * column, 1)
+        most_bytes = page_size(pages.budget.free + more - base, share)
     resident = base
     while True:
         if pages.cut is None:
@@ -266,9 +300,12 @@ def plan_within(
     return replace(plan, n_kept=n_kept)
 
 
-def page_size(room: int) -> int:
-    """Return the most bytes of a page, given the memory that the vertices leave."""
-    return min(max(room // ROOM_PAGES, LEAST_PAGE_BYTES), MOST_PAGE_BYTES)
+def page_size(room: int, share: float = 1.0) -> int:
+    """Return the most bytes of a page, given the memory that the vertices leave.
+
+    `share` of them are copied.
+    """
+    return min(max(room // ROOM_PAGES, int(LEAST_PAGE_BYTES / share)), MOST_PAGE_BYTES)
 
 
 def page_action(n_rows: int, n_edges: int, page_edges: int, reachable: bool) -> str:

@@ -32,7 +32,12 @@ from rapids_trav.programs.run_state import RunState
 
 
 class StreamedExecutor:
-    """An `engines.interface.Executor` over `view.pages`; used as a context manager."""
+    """An `engines.interface.Executor` over `view.pages`; used as a context manager.
+
+    Attributes
+    ----------
+    pages : PagePipeline
+    """
 
     may_push = False
 
@@ -41,9 +46,12 @@ class StreamedExecutor:
         self.policy: dict[str, float] = {}
         self._options = options
         with ExitStack() as held:
-            pages = self._pages = PagePipeline(view, program, start, options, held)
+            pages = self.pages = PagePipeline(view, program, start, options, held)
+            # In an asynchronous run a page sees what pages before it have computed, so these stay before it.
+            plan = pages.plan
+            self._order = range(plan.n_pages) if options.asynchronous else plan.sweep_order()
             record = options.record_page
-            self._values = None if record is None else PageValues(record, pages.plan, pages.state.values)
+            self._values = None if record is None else PageValues(record, plan, pages.state.values)
             self._closing = held.pop_all()
 
     def __enter__(self) -> StreamedExecutor:
@@ -55,15 +63,15 @@ class StreamedExecutor:
 
     @property
     def state(self) -> ProgramState:
-        return self._pages.state
+        return self.pages.state
 
     @property
     def counters(self) -> dict[str, int]:
-        return self._pages.counters
+        return self.pages.counters
 
     @property
     def penalty(self) -> int:
-        return self._pages.penalty
+        return self.pages.penalty
 
     def step(self, mode: str) -> str:
         """Run one iteration; return the mode that it used."""
@@ -79,14 +87,14 @@ class StreamedExecutor:
 
     def pull(self) -> None:
         """Gather and apply every vertex; all pages are streamed, except those that are kept."""
-        pages = self._pages
+        pages = self.pages
         row = self.state.tallies.fresh()
-        self._run((Task(page, pages.or_kept(page, "copy")) for page in range(pages.plan.n_pages)), None, row)
+        self._run((Task(page, pages.or_kept(page, "copy")) for page in self._order), None, row)
         self._finish(row)
 
     def notify(self) -> None:
         """Gather where active vertices lead to and, with an `apply` or `start`, at the active ones too."""
-        pages, state = self._pages, self.state
+        pages, state = self.pages, self.state
         marks = self._notified()
         if state.program.active_gather:
             cupy.bitwise_or(marks, state.flags.view(np.uint8), out=marks)
@@ -110,7 +118,7 @@ class StreamedExecutor:
 
         `read_bytes` has, for each page, the bytes of its notified rows.
         """
-        pages, values = self._pages, self._values
+        pages, values = self.pages, self._values
         pages.begin()
         for ready in pages.feed.ahead(tasks):
             page = ready.task.page
@@ -126,7 +134,7 @@ class StreamedExecutor:
 
     def _finish(self, row: Array) -> None:
         self.state.finish(row)
-        self.moved = self._pages.log.moved()
+        self.moved = self.pages.log.moved()
 
     def _notified(self) -> Array:
         """Return the marks of vertices that an active one leads to; the host makes them if the GPU cannot."""
@@ -134,7 +142,7 @@ class StreamedExecutor:
         if isinstance(state.view.out.column_indices, cupy.ndarray):
             return state.notify()
         found, active = np.zeros(state.n, np.bool_), np.flatnonzero(state.flags.get())
-        out = self._pages.view.out
+        out = self.pages.view.out
         with Team() as team:
             team.run(
                 notify_along, len(active), active, out.row_offsets, out.column_indices, found, grain=1024

@@ -28,23 +28,29 @@ class TransferTrace:
     def __init__(self, options: RunOptions) -> None:
         self._timed = options.trace
         self._on_page = options.on_page
+        self._read_later = options.trace or options.on_page is not None  # events of pages that have ended
         self._waiting: deque[UnderWay] = deque()
         self._spans: list[UnderWay] = []
         self._start: cupy.cuda.Event = None
         self._pages = self._n_bytes = 0
 
-    def mark(self, stream: cupy.cuda.Stream) -> cupy.cuda.Event:
-        """Record an event on a stream."""
-        event = cupy.cuda.Event(disable_timing=not self._timed)
-        event.record(stream)
-        return event
+    def mark(self, stream: cupy.cuda.Stream, known: cupy.cuda.Event | None = None) -> cupy.cuda.Event:
+        """Record an event on a stream: `known` again, unless what it has recorded is still to be read."""
+        if known is None or self._read_later:
+            known = cupy.cuda.Event(disable_timing=not self._timed)
+        known.record(stream)
+        return known
+
+    def mark_begin(self, stream: cupy.cuda.Stream) -> cupy.cuda.Event:
+        """Record the begin of a span, if spans are timed; otherwise return that of the iteration."""
+        return self.mark(stream) if self._timed else self._start
 
     def restart(self, stream: cupy.cuda.Stream) -> cupy.cuda.Event:
         """Begin an iteration; return the event at its start."""
         self._waiting.clear()
         self._spans.clear()
         self._pages = self._n_bytes = 0
-        self._start = self.mark(stream)
+        self._start = self.mark(stream, self._start)
         return self._start
 
     def add(self, number: int, n_bytes: int, copy: Span | None, computing: Span) -> None:
