@@ -178,13 +178,12 @@ __device__ void pull_sparse(const Graph& graph, const State& state, const Fronti
 }
 
 // Processes one level with the whole grid.  `next` receives every word of the new frontier up to `n_linked`,
-// and `queue` receives its vertices if `listed`; `send(word, bits)` is called for each word.  `pushed`, if
-// not null, has what is visited and the frontier that a push step added to it.
-template <class Queue, class Send>
+// and `queue` receives its vertices if `listed`.  `pushed`, if not null, is a frontier that a push step wrote
+// to a bitmap, and whose vertices are not yet visited.
+template <class Queue>
 __device__ void pull_level(const Graph& graph, const State& state, const Frontier& frontier,
                            const u32* pushed, u32* next, HubItem* deferred, i32 depth, Level* level,
-                           PullShared& shared, const Queue& queue, bool listed, const Send& send,
-                           Tally& tally) {
+                           PullShared& shared, const Queue& queue, bool listed, Tally& tally) {
     const u32 lane = lane_id();
     u8* const list = shared.list[warp_in_block()];
     u32* const found = shared.found[warp_in_block()];
@@ -194,9 +193,8 @@ __device__ void pull_level(const Graph& graph, const State& state, const Frontie
     const Deal deal = deal_words(n_words);
     for (u32 first = 0; deal.word(warp, first) < n_words; first += WARP) {
         const vertex_t word = deal.word(warp, first + lane);
-        const u32 visited = word < n_words ? state.visited[word] : ~0u;
-        const u32 claimed = pushed && word < n_words ? pushed[word] & ~visited : 0;
-        const u32 unvisited = ~(visited | claimed);
+        const u32 claimed = pushed && word < n_words ? pushed[word] : 0;
+        const u32 unvisited = word < n_words ? ~(state.visited[word] | claimed) : 0;
         u32 found_dense = 0;
         found[lane] = 0;
         rows[lane] = unvisited ? graph.word_rows[word] : WordRows{0, 0};
@@ -229,7 +227,6 @@ __device__ void pull_level(const Graph& graph, const State& state, const Frontie
         const u32 all = found_dense | found[lane];
         if (word < n_words) {
             next[word] = all;
-            send(word, all);
             if (all | claimed) {
                 state.visited[word] = ~unvisited | all;
                 count_word(state, word, all, tally);

@@ -69,11 +69,9 @@ struct GridQueue {
     }
 };
 
-// Marks the vertices in a copy of `visited`, which the next step reads as its frontier: a neighbour of an
-// unvisited vertex cannot have been visited before this level.  One look-up tells whether a vertex was
-// reached, earlier or in this level, which spares most atomics, as many edges lead to the same vertex.  Row
-// offsets are not loaded, and only settle_map() later makes the vertices visited and writes their distances:
-// done vertex by vertex, both would take the memory system longer than the claims.
+// Marks the vertices in a bitmap, which the next step reads.  Their row offsets are not loaded, and only
+// settle_map() later makes them visited and writes their distances: done vertex by vertex, both would take
+// the memory system longer than the claims.
 struct FrontierMap {
     u32* bitmap;
 };
@@ -182,25 +180,19 @@ __device__ __forceinline__ void push_edges(const Graph&, const State& state, con
                                            Tally& tally) {
     u32 old[N];
     u32 bit[N];
-    i32 last[N];
-    u32 bits_before[N];
 #pragma unroll
-    for (i32 k = 0; k < N; ++k) old[k] = to[k] == NONE ? ~0u : map.bitmap[word_of(to[k])];
+    for (i32 k = 0; k < N; ++k) old[k] = to[k] == NONE ? ~0u : state.visited[word_of(to[k])];
 #pragma unroll
     for (i32 k = 0; k < N; ++k) {
         bit[k] = bit_of(to[k]) & ~old[k];
-        last[k] = 0;
-        bits_before[k] = 0;
-        if (!__any_sync(FULL_WARP, bit[k])) continue;
         const WordRun run(word_of(to[k]), bit[k]);
-        last[k] = run.last;
-        bits_before[k] = run.bits_before;
+        old[k] = 0;
         if (lane_id() == run.last && run.bits) old[k] = atomicOr(map.bitmap + word_of(to[k]), run.bits);
+        old[k] = __shfl_sync(FULL_WARP, old[k], run.last) | run.bits_before;
     }
 #pragma unroll
     for (i32 k = 0; k < N; ++k) {
-        const u32 set = __shfl_sync(FULL_WARP, old[k], last[k]) | bits_before[k];
-        if (bit[k] & ~set) claim(state, to[k], from[k], tally);
+        if (bit[k] & ~old[k]) claim(state, to[k], from[k], tally);
     }
 }
 

@@ -118,16 +118,14 @@ __device__ __forceinline__ void measure_words(const State& state, const Deal& de
     }
 }
 
-// Completes a push step to a copy of `visited`: its vertices become visited, get their distance, and are what
-// remains in the map.
-__device__ void settle_map(const State& state, u32* map, vertex_t n_words, i32 depth) {
+// Completes a push step to a bitmap: its vertices become visited, and get their distance.
+__device__ void settle_map(const State& state, const u32* map, vertex_t n_words, i32 depth) {
     const vertex_t warp = dealt_warp();
     const Deal deal = deal_words(n_words);
     for (u32 first = 0; deal.word(warp, first) < n_words; first += WARP) {
         const vertex_t word = deal.word(warp, first + lane_id());
-        const u32 kept = word < n_words ? state.visited[word] : 0;
-        const u32 claimed = word < n_words ? map[word] & ~kept : 0;
-        if (word < n_words) map[word] = claimed;
+        const u32 claimed = word < n_words ? map[word] : 0;
+        const u32 kept = claimed ? state.visited[word] : 0;
         if (claimed) state.visited[word] = kept | claimed;
         measure_words(state, deal, warp, first, kept, 0, claimed, depth);
     }
