@@ -153,7 +153,7 @@ def test_the_cpu_waits_until_the_gpu_has_been_timed_alone():
     assert dispatcher.shares() and dispatcher.seconds(GPU) == 80.0
 
 
-@pytest.mark.parametrize(("cpu", "n_pages"), [(2.0, 4), (7.0, 1), (12.0, 1)])
+@pytest.mark.parametrize(("cpu", "n_pages"), [(2.0, 4), (7.0, 1), (9.5, 1)])
 def test_a_cpu_that_saves_little_takes_one_page(cpu, n_pages):
     """That page tells its speed; from then on the GPU works alone."""
     edges, clock = [10] * 12, Clock()

@@ -196,7 +196,8 @@ class PagePipeline:
         places = self.plan.places(ready.task.page, home is not slot.memory)
         memory = home.data.ptr
         for offset, (source, n_bytes) in zip(places, ready.parts, strict=False):
-            bytes_to_device(memory + offset, source, n_bytes, self._copying)
+            if n_bytes:
+                bytes_to_device(memory + offset, source, n_bytes, self._copying)
         if ready.copied is not None:
             ready.copied.record(self._copying)
         slot.copied = self.log.mark(self._copying, slot.copied)
