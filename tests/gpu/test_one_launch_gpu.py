@@ -137,7 +137,7 @@ def test_frontiers_that_swell_and_shrink(cupy, monkeypatch, n_ranks, symmetric):
 
 @pytest.mark.parametrize("n_ranks", [1, 2])
 def test_few_vertices_behind_many_edges_are_queued_alone(cupy, monkeypatch, n_ranks):
-    """A frontier of many edges is pushed to the bitmap, finds three vertices, and only they are pushed next."""
+    """A frontier of many edges is pushed to the bitmap and finds three vertices, which are pushed alone."""
     from rapids_trav.engines.cuda.bfs import fused
     from rapids_trav.engines.multigpu.one_launch import launch
 
