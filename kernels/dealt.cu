@@ -3,22 +3,51 @@
 // Vertices are dealt to the ranks one by one, like cards: vertex number `local` of rank r is at place
 // local * n_ranks + r of the answer.  In the ranks' ids it is r * n_each + local.
 //
-// Invariant: each place belongs to one rank, so the ranks may be written in any order.
+// A thread reads the values of one number from all ranks, those of other GPUs over the link, and writes them
+// next to each other.  A copy first would have to wait for the host, and writes rank by rank would touch each
+// sector of the answer once for each rank.
 //
 // Must agree with: deal_back in tests/kernel_references.py.
 #include "common.cuh"
 
-// Writes a rank's distances, and its predecessors unless these are null, to the places of its vertices;
-// places from `n_vertices` on are left out.  Predecessors are read as the ranks' ids and written as places.
-extern "C" __global__ void deal_back(const i32* __restrict__ distance,
-                                     const vertex_t* __restrict__ predecessor, i64 n_each, i64 n_ranks,
-                                     i64 rank, i64 n_vertices, i32* distances, vertex_t* predecessors) {
+// An id without its sign: divisions of 32 bits take a fraction of the time of those of 64.
+#if VERTEX_BITS == 32
+using id_t = u32;
+#else
+using id_t = u64;
+#endif
+
+__device__ __forceinline__ vertex_t place_of(vertex_t vertex, i64 n_each, i64 n_ranks) {
+    if (vertex == NONE) return NONE;
+    const id_t id = static_cast<id_t>(vertex);
+    const id_t each = static_cast<id_t>(n_each);
+    const id_t rank = id / each;
+    return static_cast<vertex_t>((id - rank * each) * static_cast<id_t>(n_ranks) + rank);
+}
+
+// Writes the ranks' distances and predecessors to the places of their vertices; places from `n_vertices` on
+// are left out.  Predecessors are read as the ranks' ids and written as places.
+extern "C" __global__ void deal_back(const i32* const* of_distance, const vertex_t* const* of_predecessor,
+                                     i64 n_each, i64 n_ranks, i64 n_vertices, i32* distances,
+                                     vertex_t* predecessors) {
+    constexpr i32 AT_ONCE = 4;
     for (i64 local = global_thread(); local < n_each; local += global_threads()) {
-        const i64 place = local * n_ranks + rank;
-        if (place >= n_vertices) return;
-        if (distance) distances[place] = distance[local];
-        if (!predecessor) continue;
-        const i64 id = predecessor[local];
-        predecessors[place] = static_cast<vertex_t>(id == NONE ? NONE : id % n_each * n_ranks + id / n_each);
+        for (i64 first = 0; first < n_ranks; first += AT_ONCE) {
+            i32 distance[AT_ONCE];
+            vertex_t predecessor[AT_ONCE];
+#pragma unroll
+            for (i32 k = 0; k < AT_ONCE; ++k) {
+                if (first + k >= n_ranks) continue;
+                if (distances) distance[k] = of_distance[first + k][local];
+                if (predecessors) predecessor[k] = of_predecessor[first + k][local];
+            }
+#pragma unroll
+            for (i32 k = 0; k < AT_ONCE; ++k) {
+                const i64 place = local * n_ranks + first + k;
+                if (first + k >= n_ranks || place >= n_vertices) continue;
+                if (distances) distances[place] = distance[k];
+                if (predecessors) predecessors[place] = place_of(predecessor[k], n_each, n_ranks);
+            }
+        }
     }
 }

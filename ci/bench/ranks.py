@@ -26,6 +26,7 @@ KERNELS: tuple[tuple[str, Mapping[str, int]], ...] = (
     ("default", {}),
     ("totals read after a barrier", {"COUNTED": 0}),
     ("blocks of 512 threads", {"BLOCK_SIZE": 512}),
+    ("blocks of 768 threads", {"BLOCK_SIZE": 768}),
     ("blocks of 1024 threads", {"BLOCK_SIZE": 1024}),
     ("no inboxes", {"THIN_EDGES": 0}),
 )

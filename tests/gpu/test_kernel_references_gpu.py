@@ -70,7 +70,7 @@ def test_trees(engine, adjacency):
     assert vertices.get().tolist() == [v for path in paths for v in path]
 
 
-@pytest.mark.parametrize(("n", "n_ranks"), [(1, 2), (700, 3), (768, 2)])
+@pytest.mark.parametrize(("n", "n_ranks"), [(1, 2), (700, 3), (768, 2), (999, 5), (4000, 9)])
 def test_dealing_back(cupy, n, n_ranks):
     from rapids_trav.engines.multigpu.one_launch.answers import deal_back
     from rapids_trav.engines.multigpu.one_launch.dealing import Dealing
@@ -80,9 +80,8 @@ def test_dealing_back(cupy, n, n_ranks):
     distance = random.integers(-1, 9, (n_ranks, dealing.each), np.int32)
     predecessor = random.integers(-1, dealing.n_ids, distance.shape, np.int32)
     made = cupy.empty((2, n), np.int32)
-    for rank in range(n_ranks):
-        own = cupy.asarray(distance[rank]), cupy.asarray(predecessor[rank])
-        deal_back(*own, dealing, rank, made[0], made[1])
+    own = [list(map(cupy.asarray, part)) for part in (distance, predecessor)]
+    deal_back(*own, dealing, made[0], made[1])
     np.testing.assert_array_equal(made.get(), reference.deal_back(distance, predecessor, n))
 
 

@@ -431,3 +431,17 @@ def test_searches_of_threads_enter_devices_in_one_order(cupy, monkeypatch):
             assert np.array_equal(search.result()[0], graph.distance([root]))
     assert all(one is other for one, other in zip(entered[::2], entered[1::2], strict=True))
     assert len(entered) == 80
+
+
+def test_blocks_are_large_where_a_level_has_much_work(cupy):
+    from rapids_trav.engines.cuda.bfs import fused
+    from rapids_trav.engines.multigpu.one_launch.launch import WIDE_BLOCK, Common, block_size
+
+    def size(edges, vertices, n_ranks, edge=np.int32):
+        common = Common(np.dtype(edge), edges, vertices, 1.0, 1.0, 0)
+        return block_size(common, vertices, n_ranks)
+
+    assert size(1 << 29, 1 << 24, 2) == fused.LARGE_BLOCK
+    assert size(1 << 26, 1 << 21, 2) == fused.SMALL_BLOCK  # few edges for each rank
+    assert size(1 << 30, 1 << 28, 2) == fused.SMALL_BLOCK  # as a grid's
+    assert size(1 << 33, 1 << 27, 2, np.int64) == WIDE_BLOCK

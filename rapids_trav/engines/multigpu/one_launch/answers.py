@@ -13,17 +13,16 @@ from rapids_trav.engines.cuda.runtime.loader import load
 from rapids_trav.engines.cuda.runtime.memory import together
 from rapids_trav.engines.interface import Search
 from rapids_trav.engines.multigpu.one_launch.dealing import Dealing
-from rapids_trav.engines.multigpu.one_launch.peers import copied_to
+from rapids_trav.engines.multigpu.one_launch.peers import copied_to, open_to
 from rapids_trav.ids.maps import vertex_dtype
 
 
 def whole_answer(found: Sequence[Search], dealing: Dealing) -> Search:
     """Return the search of all vertices, on the current device, from those of the ranks."""
     n, vertex = dealing.n_vertices, np.dtype(vertex_dtype(dealing.n_vertices))
-    led = found[0].predecessor is not None
+    led = [one.predecessor for one in found if one.predecessor is not None]
     distance, predecessor = together((n, np.int32), (n if led else 0, dealing.vertex_dtype))
-    for rank, of_rank in enumerate(found):
-        deal_back(of_rank.distance, of_rank.predecessor, dealing, rank, distance, predecessor)
+    deal_back([one.distance for one in found], led, dealing, distance, predecessor)
     n_unreached = found[0].n_unreached
     whole = Search(
         distance,
@@ -36,26 +35,33 @@ def whole_answer(found: Sequence[Search], dealing: Dealing) -> Search:
 
 
 def deal_back(
+    of_distance: Sequence[Array],
+    of_predecessor: Sequence[Array],
+    dealing: Dealing,
     distance: Array | None,
     predecessor: Array | None,
-    dealing: Dealing,
-    rank: int,
-    distances: Array | None,
-    predecessors: Array | None,
 ) -> None:
-    """Write a rank's distances and predecessors, either of which may be None, to the vertices' places."""
+    """Write the ranks' distances and predecessors, either of which may be empty, to the vertices' places.
+
+    The work that made them has ended.  They may be on other devices, and are read over the link, so they live
+    until the current stream has come so far.
+    """
+    here = cupy.cuda.runtime.getDevice()
+    for array in (*of_distance, *of_predecessor):
+        open_to(here, array)
+    addresses = [
+        np.array([array.data.ptr for array in part], np.uint64) for part in (of_distance, of_predecessor)
+    ]
     kernels = load("dealt.cu", vertex_bits=8 * dealing.vertex_dtype.itemsize)
-    here = [None if part is None else _here(part) for part in (distance, predecessor)]
     kernels.launch(
         "deal_back",
         dealing.each,
-        *here,
+        *map(cupy.asarray, addresses),
         dealing.each,
         dealing.n_ranks,
-        rank,
         dealing.n_vertices,
-        distances,
-        predecessors,
+        distance if of_distance else None,
+        predecessor if of_predecessor else None,
     )
 
 

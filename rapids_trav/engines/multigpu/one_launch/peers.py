@@ -54,9 +54,8 @@ def copied_to(device: int, array: Array) -> Array:
         cupy.cuda.get_current_stream().synchronize()
     with cupy.cuda.Device(device):
         copy = cupy.empty(given.shape, given.dtype)
-        if source != device:
-            _open_pool(given, device)
-            _open_pool(copy, source)
+        open_to(device, given)
+        open_to(source, copy)
         stream = cupy.cuda.get_current_stream()
         runtime.memcpyAsync(
             copy.data.ptr, given.data.ptr, given.nbytes, runtime.memcpyDeviceToDevice, stream.ptr
@@ -65,11 +64,13 @@ def copied_to(device: int, array: Array) -> Array:
     return copy
 
 
-def _open_pool(array: Array, device: int) -> None:
+def open_to(device: int, array: Array) -> None:
     """Let a device reach the asynchronous pool that an array is in, if it is in one; RMM has such pools.
 
     Peer access is for other memory; without this a copy from or to such a pool fails.
     """
+    if array.data.device_id == device:
+        return
     try:
         from cuda.bindings import driver
     except ImportError:  # without RAPIDS there is no RMM either

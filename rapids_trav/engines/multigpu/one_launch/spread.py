@@ -72,15 +72,15 @@ class DealtRows:
             by_id(distance, dealing),
             by_id(order.astype(dealing.vertex_dtype, copy=False), dealing),
         )
-        found = cupy.empty(dealing.n_vertices, dealing.vertex_dtype)
+        found, owned = cupy.empty(dealing.n_vertices, dealing.vertex_dtype), []
         for rank in self.group.ranks:
             here = copied_to(rank.device, levels), copied_to(rank.device, keys)
             first = dealing.first(rank.rows.rank)
             with cupy.cuda.Device(rank.device):
-                own = predecessors.first_predecessors(rank.rows.into, first, *here)
+                owned.append(predecessors.first_predecessors(rank.rows.into, first, *here))
                 cupy.cuda.get_current_stream().synchronize()
-            deal_back(None, own, dealing, rank.rows.rank, None, found)
-            cupy.cuda.get_current_stream().synchronize()
+        deal_back([], owned, dealing, None, found)
+        cupy.cuda.get_current_stream().synchronize()
         return found.astype(order.dtype, copy=False)
 
     def degrees(self) -> Array:
