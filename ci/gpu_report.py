@@ -80,7 +80,9 @@ def run_multigpu(folder: Path) -> dict[str, Any]:
 def run_marked(marks: str, folder: Path, options: list[str], environment: dict[str, str]) -> dict[str, Any]:
     """Run tests with these marks; return counts, and the names of the failed tests."""
     junit = folder / "junit.xml"
-    command = [sys.executable, "-m", "pytest", "-v", "--tb=short", "-o", "junit_family=xunit1", f"--junitxml={junit}"]
+    # Names of tests as they end, so that the output of a run that is cut short has them.
+    shown = ["-v", "--tb=short", "-o", "junit_family=xunit1", f"--junitxml={junit}"]
+    command = [sys.executable, "-m", "pytest", *shown]
     step = run([*command, "-m", marks, *options], environment)
     step["command"] = step["command"].replace(f"{folder}{os.sep}", "")
     return step | read_junit(junit)

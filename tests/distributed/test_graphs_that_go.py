@@ -101,6 +101,31 @@ def test_a_few_graphs(client):
     assert_freed(client)  # answers a little later, when Dask has heard that nobody needs them
 
 
+@pytest.mark.parametrize("raises", [False, True])
+def test_closing_collects_garbage_only_after_an_error(client, raises):
+    """A full collection takes most of the time of closing, and a graph is in no cycle without a traceback."""
+
+    def watch(dask_worker):
+        gc.disable()
+        dask_worker.collected = []
+        gc.callbacks.append(lambda phase, about: dask_worker.collected.append(about["generation"]))
+
+    def count(dask_worker):
+        gc.callbacks.pop()
+        gc.enable()
+        return len(dask_worker.collected)
+
+    graph = graph_of(client)
+    graph.bfs(SOURCE).compute()
+    client.run(watch)
+    if raises:
+        with pytest.raises(TravError, match="unknown"):
+            graph.bfs(10**6)
+    graph.close()
+    assert all((found > 0) == raises for found in client.run(count).values())
+    assert_freed(client)
+
+
 def test_a_graph_without_references(client):
     graph = graph_of(client)
     answer = graph.bfs(SOURCE, deterministic=True)

@@ -41,6 +41,7 @@ class RankActor:
         self._state = RankState(self._control, "cpu")
         self._last: tuple[str, list[Key]] = ("", [])  # token of the last answer, and keys of its frames
         self._left = False
+        self._raised = False  # whether a function has, and the traceback may hold its variables in a cycle
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"rapids-trav-rank-{rank}")
 
     async def meet(self, addresses: Sequence[str], device: str | None) -> Reply:
@@ -79,6 +80,7 @@ class RankActor:
     def fail(self, reason: str, rank: int | None, unregistered: str | None) -> None:
         """End the current request and free the graph, and the frames of an answer that was not registered."""
         self._control.fail(reason, rank)
+        self._raised = True  # in this request, if there is one
         self._thread.submit(self._forget)
         self._discard(unregistered)
 
@@ -127,7 +129,9 @@ class RankActor:
         close = getattr(self._state.communicator, "release", None)
         if close is not None:
             close()
-        gc.collect()
+        if self._raised:  # a collection takes 0.3 s in a process with the libraries that workers have
+            gc.collect()
+            self._raised = False
 
     async def _in_thread(self, work: Callable[[], object]) -> tuple[Reply, Mapping[str, list[Frame]] | None]:
         loop = asyncio.get_running_loop()
@@ -144,6 +148,7 @@ class RankActor:
                 answer = dumps(found.about if isinstance(found, Kept) else found)
                 frames = found.frames if isinstance(found, Kept) else None
             except BaseException as raised:
+                self._raised = True
                 status, answer, error = ERROR, _packed_error(raised), [type(raised).__name__, _said(raised)]
         try:
             failure = agreed(control.conclude(error))
