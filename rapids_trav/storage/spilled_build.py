@@ -134,9 +134,10 @@ class SpilledBuild(LimitedArrays):
         """Return the edges in coordinate form, with the array of sources in a file."""
         if self.engine.place != "host":
             raise TravMemoryError(
-                f"variant='edge' needs a list of all edges, {readable(2 * adjacency.column_indices.nbytes)}, "
-                f"but memory_limit={readable(self.budget.limit)} leaves them outside the GPU: use another "
-                f"variant, or give a larger memory_limit."
+                f"variant='edge' and betweenness of edges need a list of all edges, "
+                f"{readable(2 * adjacency.column_indices.nbytes)}, but memory_limit="
+                f"{readable(self.budget.limit)} leaves them outside the GPU: use another variant, ask about "
+                f"vertices, or give a larger memory_limit."
             )
         columns = adjacency.column_indices
         rows = self.scratch.on_disk(len(columns), columns.dtype, "the edge list")

@@ -161,14 +161,16 @@ def test_a_graph_is_generated_dealt_and_checked(make_lab, monkeypatch):
     monkeypatch.setattr(devices, "GENERATED_SCALE", 8)
     lab = make_lab()
     lab.slow = True
-    (row,) = devices.measure(lab, ["rmat8"])
+    row, *levels = devices.measure(lab, ["rmat8"])
     assert (row["table"], row["checked"], row["wrong"]) == ("generated", 3, 0)
+    assert [level["level"] for level in levels] == list(range(1, len(levels) + 1)) != []
+    assert {level["table"] for level in levels} == {"launch levels"}
     assert row["gteps_harmonic_mean"] > 0
     assert row["rows_bytes"] > 4 * 2 * 0.9 * (16 << 8)
     faults = lab.device.count_faults
     lab.device = SimpleNamespace(
         **vars(lab.device) | {"count_faults": lambda *given: [1, *faults(*given)[1:]]}
     )
-    (row,) = devices.measure(lab, ["rmat8"])
+    row, *_ = devices.measure(lab, ["rmat8"])
     assert row["wrong"] == 3
     assert "1, 0, 0, 0, 0, 0, 0" in row["note"]

@@ -369,7 +369,9 @@ def pools(request):
 
         for device in range(gpu_count()):
             with cupy.cuda.Device(device):  # which the pool belongs to
-                rmm.mr.set_per_device_resource(device, rmm.mr.CudaAsyncMemoryResource())
+                rmm.mr.set_per_device_resource(
+                    device, rmm.mr.CudaAsyncMemoryResource(initial_pool_size=1 << 26)
+                )
     yield
     for device, resource in enumerate(before):
         rmm.mr.set_per_device_resource(device, resource)

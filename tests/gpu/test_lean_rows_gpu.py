@@ -81,7 +81,7 @@ def test_a_rank_that_never_launches_ends_the_others(cupy, monkeypatch):
     from rapids_trav.engines.multigpu.errors import RankError
     from rapids_trav.engines.multigpu.one_launch import launch
 
-    made = ranked(cupy, GRAPHS["undirected"], 3, lean=True, deadline=0.002)
+    made = ranked(cupy, GRAPHS["undirected"], 3, lean=True, deadline=0.5)
     start = launch.Launch.start
     monkeypatch.setattr(launch.Launch, "start", lambda self: self._rank.rows.rank == 1 or start(self))
     with pytest.raises(RankError, match=r"GPU 0 \(rank 1\) did not answer"):

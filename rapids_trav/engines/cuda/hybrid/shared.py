@@ -203,6 +203,7 @@ class HybridExecutor:
         with ThreadPoolExecutor(1, thread_name_prefix="rapids_trav hybrid") as pool:
             theirs = pool.submit(self._host_pages, cupy.cuda.Device().id)
             for ready in pages.feed.ahead(self._pages_of_gpu()):
+                self._wait_for(len(pages.slots) - 1)  # the last pages come without a question for more
                 slot = pages.launch(ready, None, row, after=self._send)
                 self._launched.append((ready.task.page, slot.free))
             self._wait_for(0)
