@@ -72,3 +72,25 @@ def cpu_takes_part(monkeypatch):
 
     monkeypatch.setattr(shared, "PATIENCE", 0)
     monkeypatch.setattr(shared.Dispatcher, "shares", lambda dispatcher: True)
+
+
+@pytest.fixture
+def cpu_takes_one_page(monkeypatch):
+    """Have the CPU take one page of an iteration that it shares, however fast it is."""
+    from rapids_trav.engines.cuda.hybrid.dispatcher import CPU, Dispatcher
+
+    begin, take, taken = Dispatcher.begin, Dispatcher.take, set()
+
+    def begin_again(dispatcher):
+        taken.discard(dispatcher)
+        begin(dispatcher)
+
+    def take_one(dispatcher, side):
+        if side == CPU and dispatcher in taken:
+            return None
+        if side == CPU:
+            taken.add(dispatcher)
+        return take(dispatcher, side)
+
+    monkeypatch.setattr(Dispatcher, "begin", begin_again)
+    monkeypatch.setattr(Dispatcher, "take", take_one)

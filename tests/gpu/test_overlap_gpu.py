@@ -92,28 +92,15 @@ def test_a_page_is_computed_after_its_copy(engine, host_view):
 
 
 @pytest.mark.parametrize("gather", ["rows", "replicas"])
-def test_values_go_back_beside_the_copies_of_other_pages(engine, host_view, gather, monkeypatch):
+def test_values_go_back_beside_the_copies_of_other_pages(engine, host_view, gather, cpu_takes_one_page):
     """The results of one page are copied to the CPU while another page is copied to the GPU."""
-    from rapids_trav.engines.cuda.hybrid.dispatcher import CPU, Dispatcher
     from rapids_trav.engines.cuda.hybrid.shared import HybridExecutor
     from rapids_trav.engines.cuda.programs.run import iterate
     from rapids_trav.engines.cuda.runtime.memory import rapids_allocator
 
-    take, taken = Dispatcher.take, []
-
-    def one_page(dispatcher, side):
-        if side != CPU:
-            return take(dispatcher, side)
-        if not taken:
-            taken.append(take(dispatcher, side))
-            return taken[0]
-        return None
-
-    monkeypatch.setattr(Dispatcher, "take", one_page)  # the CPU's share would depend on how fast it is
     _, alone = iteration(engine, host_view, 1)
     most = []
     for _ in range(TRIES):
-        taken.clear()
         sent = {}
         view, *asked = asked_of(engine, host_view, 3, gather)
         with rapids_allocator(), HybridExecutor(view, *asked, on_sent=sent.__setitem__) as executor:

@@ -87,7 +87,7 @@ def test_the_gpu_alone_skips_pages_without_notified_vertices(engine, cpu, monkey
 
 @pytest.mark.parametrize("name", ["directed rmat", "square"])
 @pytest.mark.parametrize("asked", QUESTIONS)
-def test_sides_take_turns(engine, cpu, counts, asked, name, monkeypatch):
+def test_sides_take_turns(engine, cpu, counts, asked, name, cpu_takes_one_page, monkeypatch):
     """The CPU alone, the GPU alone and both follow one another in each order, and see what the others did."""
     from rapids_trav.engines.cuda.hybrid import shared
 
