@@ -1,5 +1,7 @@
 """Fixtures of the tests that need a GPU; the tests are skipped without CuPy or a device."""
 
+import threading
+
 import pytest
 from common import long_tests_first
 
@@ -76,21 +78,25 @@ def cpu_takes_part(monkeypatch):
 
 @pytest.fixture
 def cpu_takes_one_page(monkeypatch):
-    """Have the CPU take one page of an iteration that it shares, however fast it is."""
+    """Have the CPU take one page of an iteration that it shares, before the GPU takes any."""
     from rapids_trav.engines.cuda.hybrid.dispatcher import CPU, Dispatcher
 
-    begin, take, taken = Dispatcher.begin, Dispatcher.take, set()
+    begin, take = Dispatcher.begin, Dispatcher.take
+    taken: dict[Dispatcher, threading.Event] = {}
 
     def begin_again(dispatcher):
-        taken.discard(dispatcher)
+        taken[dispatcher] = threading.Event()
         begin(dispatcher)
 
-    def take_one(dispatcher, side):
-        if side == CPU and dispatcher in taken:
+    def take_in_turn(dispatcher, side):
+        if side != CPU:
+            assert taken[dispatcher].wait(60)
+            return take(dispatcher, side)
+        if taken[dispatcher].is_set():
             return None
-        if side == CPU:
-            taken.add(dispatcher)
-        return take(dispatcher, side)
+        page = take(dispatcher, side)
+        taken[dispatcher].set()
+        return page
 
     monkeypatch.setattr(Dispatcher, "begin", begin_again)
-    monkeypatch.setattr(Dispatcher, "take", take_one)
+    monkeypatch.setattr(Dispatcher, "take", take_in_turn)

@@ -88,7 +88,7 @@ def test_blocks_that_have_landed_are_recorded(engine, which):
         np.testing.assert_array_equal(rest.values.get(), wanted)
 
 
-def test_a_resumed_hybrid_run_does_not_measure_anew(engine, cpu):
+def test_a_resumed_hybrid_run_does_not_measure_anew(engine, cpu, cpu_takes_one_page):
     from rapids_trav.engines.cuda.hybrid.shared import HybridExecutor
 
     case, states = CASES["rmat"], []
