@@ -7,6 +7,8 @@
 // next to each other.  A copy first would have to wait for the host, and writes rank by rank would touch each
 // sector of the answer once for each rank.
 //
+// Invariant: each place belongs to one rank, and to one thread.
+//
 // Must agree with: deal_back in tests/kernel_references.py.
 #include "common.cuh"
 
