@@ -30,11 +30,7 @@ enum QueueCounter {
     RESERVED,    // blocks that reserved places with the global counter, each once
 };
 
-#if VERTEX_BITS == 64
-using place_t = u64;  // wide enough for all vertices, since one block may find them all
-#else
-using place_t = u32;
-#endif
+using place_t = unsigned_t;  // wide enough for all vertices, since one block may find them all
 
 extern "C" __global__ void bfs_frontier(const edge_t* __restrict__ row_offsets,
                                         const vertex_t* __restrict__ column_indices,

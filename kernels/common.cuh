@@ -34,8 +34,10 @@ using u64 = unsigned long long;
 
 #if VERTEX_BITS == 64
 using vertex_t = i64;
+using unsigned_t = u64;  // a vertex_t without sign
 #else
 using vertex_t = i32;
+using unsigned_t = u32;
 #endif
 #if EDGE_BITS == 64
 using edge_t = i64;

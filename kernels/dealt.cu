@@ -12,19 +12,13 @@
 // Must agree with: deal_back in tests/kernel_references.py.
 #include "common.cuh"
 
-// An id without its sign: divisions of 32 bits take a fraction of the time of those of 64.
-#if VERTEX_BITS == 32
-using id_t = u32;
-#else
-using id_t = u64;
-#endif
-
+// Returns the place of a rank's id.  Divisions of 32 bits take a fraction of the time of those of 64.
 __device__ __forceinline__ vertex_t place_of(vertex_t vertex, i64 n_each, i64 n_ranks) {
     if (vertex == NONE) return NONE;
-    const id_t id = static_cast<id_t>(vertex);
-    const id_t each = static_cast<id_t>(n_each);
-    const id_t rank = id / each;
-    return static_cast<vertex_t>((id - rank * each) * static_cast<id_t>(n_ranks) + rank);
+    const unsigned_t id = static_cast<unsigned_t>(vertex);
+    const unsigned_t each = static_cast<unsigned_t>(n_each);
+    const unsigned_t rank = id / each;
+    return static_cast<vertex_t>((id - rank * each) * static_cast<unsigned_t>(n_ranks) + rank);
 }
 
 // Writes the ranks' distances and predecessors to the places of their vertices; places from `n_vertices` on

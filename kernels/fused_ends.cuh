@@ -3,11 +3,7 @@
 #include "fused_state.cuh"
 
 // A vertex, or a few million more, without overflow.
-#if VERTEX_BITS == 64
-using place_t = u64;
-#else
-using place_t = u32;
-#endif
+using place_t = unsigned_t;
 
 // Clears the bits of visited vertices and of the frontier.  Bits past the last vertex count as visited.
 __device__ void clear(u32* visited, u32* bitmap, vertex_t n_vertices) {

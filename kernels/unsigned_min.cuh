@@ -2,12 +2,6 @@
 #pragma once
 #include "common.cuh"
 
-#if VERTEX_BITS == 64
-using unsigned_t = u64;
-#else
-using unsigned_t = u32;
-#endif
-
 // The plain read saves later callers the atomic.
 __device__ __forceinline__ void keep_smallest(vertex_t* address, vertex_t vertex) {
     unsigned_t* kept = reinterpret_cast<unsigned_t*>(address);

@@ -84,11 +84,16 @@ SPECIALISATIONS: tuple[tuple[str, Defines], ...] = tuple(
 )
 
 
+def block_for(n_edges: int, n_vertices: int, n_parts: int = 1) -> int:
+    """Return the threads of a block for the work of a level, of a graph that so many GPUs share."""
+    few = max(SMALL_DEGREE * n_vertices, n_parts * FEW_EDGES)
+    return SMALL_BLOCK if n_edges < few else LARGE_BLOCK
+
+
 def _block_size(out: Adjacency) -> int:
     # With 64-bit ids a thread needs more registers than a full block has for it.
     wide = out.column_indices.dtype.itemsize == 8
-    small = out.n_edges < max(SMALL_DEGREE * out.n_vertices, FEW_EDGES)
-    return SMALL_BLOCK if wide or small else LARGE_BLOCK
+    return SMALL_BLOCK if wide else block_for(out.n_edges, out.n_vertices)
 
 
 class Workspace:

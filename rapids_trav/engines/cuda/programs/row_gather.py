@@ -53,16 +53,11 @@ class RowGather:
         self._near: dict[str, int] = {}
         self._n_places = RESIDENT * loader.multiprocessors(cupy.cuda.runtime.getDevice())
 
-    def launch(self, n_threads: int, near: bool, **arguments: object) -> None:
-        """Gather at rows with work for `n_threads`, with copies of messages if `near`.
-
-        `arguments` are those of `RowArguments` but for `n_near`.
-        """
-        if n_threads > 0:
-            self.prepared(n_threads, near, **arguments).launch()
-
     def prepared(self, n_threads: int, near: bool, **arguments: object) -> PreparedGather:
-        """Return that launch, for work of at least one thread."""
+        """Return the gather at rows with work for `n_threads`, with copies of messages if `near`.
+
+        `n_threads` is at least one, and `arguments` are those of `RowArguments` but for `n_near`.
+        """
         most = self._n_places if near else loader.most_blocks() * BLOCK // GATHER_BLOCK
         n_near = self._n_near("gather_rows") if near else 0
         given = RowArguments(n_near=n_near, **arguments)
@@ -76,7 +71,7 @@ class RowGather:
         return PreparedGather(given, launch)
 
     def launch_ahead(self, n_threads: int, near: bool, **arguments: object) -> None:
-        """Iterate over rows with work for `n_threads`, at least one, until the run ends; see `launch`.
+        """Iterate over rows with work for `n_threads`, at least one, until the run ends; see `prepared`.
 
         `arguments` are those of `AheadArguments` but for `n_near`.
         """

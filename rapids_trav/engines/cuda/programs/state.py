@@ -143,8 +143,8 @@ class ProgramState:
         row: Array,
     ) -> None:
         """Gather at the listed rows over `edges`, the columns and weights, and apply."""
-        near = marks is None and self.messages is not self.new_messages
-        self._row_gather.launch(n_threads, near, **self._of_rows(lists, hubs, edges, marks, row))
+        if n_threads > 0:
+            self.repeat(self.prepared_gather(lists, hubs, n_threads, edges, marks), row)
 
     def prepared_gather(
         self, lists: Lists, hubs: Hubs, n_threads: int, edges: Edges, marks: Array | None

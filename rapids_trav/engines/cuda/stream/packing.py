@@ -61,16 +61,13 @@ def _packed(adjacency: Adjacency, at_once: int, form: str) -> PackedColumns | No
     return PackedColumns(starts, words)
 
 
-def unpack(kernels: Kernels, starts: Array, words: Array, edges: tuple[int, int], columns: int) -> None:
-    """Unpack a page's edges, from the first up to the last, such that edge 0's column is at `columns`."""
-    if edges[1] > edges[0]:
-        prepared_unpack(kernels, starts, words, edges, columns)()
-
-
 def prepared_unpack(
     kernels: Kernels, starts: Array, words: Array, edges: tuple[int, int], columns: int
 ) -> Callable[[], None]:
-    """Return the launch of `unpack`, for at least one edge."""
+    """Return the launch that unpacks a page's edges, such that edge 0's column is at `columns`.
+
+    `edges` are the first edge and the one after the last; there is at least one.
+    """
     first, last = edges
     begin, end = blocks_of(first, last)
     return kernels.prepared(

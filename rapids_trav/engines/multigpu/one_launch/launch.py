@@ -37,8 +37,7 @@ from rapids_trav.memory.model.spread import THIN_EDGES
 _AWAKE, NAP = 1e-3, 5e-5  # seconds for which the host asks without pause, and between questions after that
 IDLE = 0.02  # seconds after which the link between GPUs may be asleep: after 0.1 s it was on H200s (NV18)
 _WAKING_BYTES = 1 << 20  # that wake it; 4 KiB did not suffice
-# With 64-bit offsets, larger blocks leave a thread too few registers for what ranks add; see `block_size`.
-WIDE_BLOCK = 768
+WIDE_BLOCK = 768  # threads of a block with 64-bit offsets; other numbers have not been measured
 TUNED = {
     **fused.TUNED,
     "PAGED": 0,
@@ -333,8 +332,7 @@ def block_size(common: Common, n_vertices: int, n_ranks: int) -> int:
     """
     if common.edge.itemsize > 4:
         return WIDE_BLOCK
-    few = max(fused.SMALL_DEGREE * n_vertices, n_ranks * fused.FEW_EDGES)
-    return fused.SMALL_BLOCK if common.total_edges < few else fused.LARGE_BLOCK
+    return fused.block_for(common.total_edges, n_vertices, n_ranks)
 
 
 def queues(rank: RankMemory, edge: np.dtype, n_sources: int) -> tuple[int, list[int], int]:
