@@ -76,6 +76,12 @@ struct FrontierMap {
     u32* bitmap;
 };
 
+// Edges of a hub that a lane has in flight at once.
+template <class Queue>
+constexpr i32 HUB_UNROLL = UNROLL;
+template <>
+constexpr i32 HUB_UNROLL<FrontierMap> = MAP_UNROLL;
+
 // Appends to a queue in shared memory, with the data that the next level needs to start without look-ups.
 struct BlockQueue {
     vertex_t* vertex;
@@ -173,25 +179,33 @@ struct WordRun {
     }
 };
 
-// Follows N edges for each lane and marks the vertices reached in a bitmap.
+// Follows N edges for each lane and marks the vertices reached in a bitmap.  An edge to a vertex that is
+// marked already, as the bitmap in the multiprocessor's cache tells, needs no atomic; that cache may hold an
+// older state, so the atomic decides.
 template <i32 N>
 __device__ __forceinline__ void push_edges(const Graph&, const State& state, const vertex_t (&from)[N],
                                            const vertex_t (&to)[N], i32, const FrontierMap& map,
                                            Tally& tally) {
     u32 old[N];
     u32 bit[N];
+    u32 bits_before[N];
+    i32 last[N];
 #pragma unroll
-    for (i32 k = 0; k < N; ++k) old[k] = to[k] == NONE ? ~0u : state.visited[word_of(to[k])];
+    for (i32 k = 0; k < N; ++k) {
+        old[k] = to[k] == NONE ? ~0u : state.visited[word_of(to[k])] | map.bitmap[word_of(to[k])];
+    }
 #pragma unroll
     for (i32 k = 0; k < N; ++k) {
         bit[k] = bit_of(to[k]) & ~old[k];
         const WordRun run(word_of(to[k]), bit[k]);
         old[k] = 0;
         if (lane_id() == run.last && run.bits) old[k] = atomicOr(map.bitmap + word_of(to[k]), run.bits);
-        old[k] = __shfl_sync(FULL_WARP, old[k], run.last) | run.bits_before;
+        last[k] = run.last;
+        bits_before[k] = run.bits_before;
     }
 #pragma unroll
     for (i32 k = 0; k < N; ++k) {
+        old[k] = __shfl_sync(FULL_WARP, old[k], last[k]) | bits_before[k];
         if (bit[k] & ~old[k]) claim(state, to[k], from[k], tally);
     }
 }
@@ -259,11 +273,11 @@ __device__ void push_level(const Graph& graph, const State& state, const NarrowI
         if (first >= degree) return;
         const edge_t end = row + min(last, degree);
         if (TRACE && lane == 0) tally.examined += end - row - first;
-        for (edge_t base = row + first; base < end; base += BATCH) {
-            vertex_t from[UNROLL];
-            vertex_t to[UNROLL];
+        for (edge_t base = row + first; base < end; base += WARP * HUB_UNROLL<Queue>) {
+            vertex_t from[HUB_UNROLL<Queue>];
+            vertex_t to[HUB_UNROLL<Queue>];
 #pragma unroll
-            for (i32 k = 0; k < UNROLL; ++k) {
+            for (i32 k = 0; k < HUB_UNROLL<Queue>; ++k) {
                 const edge_t edge = base + WARP * k + lane;
                 from[k] = v;
                 to[k] = edge < end ? graph.out.neighbor(edge, tally) : NONE;

@@ -18,6 +18,10 @@
 #ifndef UNROLL
 #define UNROLL 2
 #endif
+// As UNROLL, for the rows of hubs in a push to a bitmap, which takes fewer registers for an edge.
+#ifndef MAP_UNROLL
+#define MAP_UNROLL (EDGE_BITS == 32 ? 4 : UNROLL)
+#endif
 #ifndef PREDECESSORS
 #define PREDECESSORS 1
 #endif
