@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -431,6 +432,26 @@ def test_searches_of_threads_enter_devices_in_one_order(cupy, monkeypatch):
             assert np.array_equal(search.result()[0], graph.distance([root]))
     assert all(one is other for one, other in zip(entered[::2], entered[1::2], strict=True))
     assert len(entered) == 80
+
+
+def test_memory_is_freed_when_no_search_runs(cupy):
+    """A graph that goes while another one is searched keeps what CUDA would wait to free."""
+    from rapids_trav.engines.multigpu.one_launch import peers
+
+    made = [ranked(cupy, GRAPHS["grid"], 2) for _ in range(2)]
+    addresses = [{rank.shared.data.mem.ptr for rank in one.group.ranks} for one in made]
+    unfreed = peers._turns_of(0).unfreed
+    gc.collect()
+    assert not unfreed
+    with peers.turn([0]):
+        del made[0]
+        gc.collect()
+        assert {memory.ptr for memory in unfreed} == addresses[0]
+    assert not unfreed
+    with peers.turn([cupy.cuda.runtime.getDeviceCount()]):  # of another device
+        made.clear()
+        gc.collect()
+        assert not unfreed
 
 
 def test_blocks_are_large_where_a_level_has_much_work(cupy):

@@ -14,7 +14,7 @@ from rapids_trav.programs.run_state import RunState
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cpu_takes_part")]
 
 N, DEGREE, PAGES = 1 << 19, 256, 8
-TRIES = 10
+TRIES = 100
 SAME_TIME = 2e-3  # milliseconds: the error of two event times due to the resolution of the clock
 
 
@@ -80,9 +80,12 @@ def test_with_one_stream_copies_wait_for_computing(engine, host_view):
 def test_with_several_streams_copies_run_beside_computing(engine, host_view, n_streams):
     """One of several tries must show overlap: other processes may use the GPU in between."""
     _, alone = iteration(engine, host_view, 1)
-    tries = [iteration(engine, host_view, n_streams) for _ in range(TRIES)]
-    assert any(most_shared(row) > SAME_TIME and row.overlap > 0 for row, _ in tries)
-    assert all(np.array_equal(values, alone) for _, values in tries)
+    for _ in range(TRIES):
+        row, values = iteration(engine, host_view, n_streams)
+        assert np.array_equal(values, alone)
+        if most_shared(row) > SAME_TIME and row.overlap > 0:
+            return
+    pytest.fail(f"no copy ran beside computing in {TRIES} tries")
 
 
 def test_a_page_is_computed_after_its_copy(engine, host_view):
@@ -113,4 +116,6 @@ def test_values_go_back_beside_the_copies_of_other_pages(engine, host_view, gath
         most += [
             shared(own, span.copy) for page, own in back.items() for span in row.spans if span.page != page
         ]
-    assert max(most) > SAME_TIME
+        if max(most) > SAME_TIME:
+            return
+    pytest.fail(f"no results were copied beside another page in {TRIES} tries")

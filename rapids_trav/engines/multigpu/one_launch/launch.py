@@ -27,7 +27,7 @@ from rapids_trav.engines.multigpu.one_launch.layout import (
     STOP_WORD,
     shared_layout,
 )
-from rapids_trav.engines.multigpu.one_launch.peers import reachable
+from rapids_trav.engines.multigpu.one_launch.peers import free_between_searches, reachable
 from rapids_trav.engines.multigpu.one_launch.rows import RankRows
 from rapids_trav.engines.multigpu.one_launch.trace import RankLevel, levels_of, worked_seconds
 from rapids_trav.engines.multigpu.one_launch.verdict import STOPPED
@@ -141,6 +141,7 @@ class RankMemory:
             self._beside = cupy.cuda.Stream(non_blocking=True)
             self.shared = reachable(self.layout.n_bytes)
             self.shared[:] = 0
+            free_between_searches(self, self.shared)
             self.control = cupy.zeros(fused.CONTROL_BYTES, np.uint8)
             self.meeting = cupy.zeros(MEETING_BYTES, np.uint8)
             self.n_linked = max(1, int((cupy.flatnonzero(rows.linked)[-1:] + 1).sum()))

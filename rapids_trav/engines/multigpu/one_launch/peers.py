@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import permutations
@@ -123,13 +124,47 @@ def turn(devices: Sequence[int]) -> Iterator[None]:
     Kernels that wait for each other must not enter two devices in opposite orders: each would keep the other
     from starting.  All threads take devices in ascending order, so that none waits forever.
     """
+    kept = [_turns_of(device) for device in sorted(set(devices))]
     with ExitStack() as stack:
-        for device in sorted(set(devices)):
-            stack.enter_context(_lock_of(device))
-        yield
+        for turns in kept:
+            stack.enter_context(turns.lock)
+        try:
+            yield
+        finally:
+            for turns in kept:
+                turns.unfreed.clear()
+
+
+def free_between_searches(owner: object, memory: Array) -> None:
+    """Free memory that `reachable` allocated once its owner has gone and no search runs on the device.
+
+    CUDA waits for the device's kernels when it frees such memory.  If another thread did so between two
+    launches of a search, the first would wait for the second, which CUDA would not begin.
+    """
+    held = [memory.data.mem]
+    weakref.finalize(owner, _let_go, memory.data.device_id, held).atexit = False
+
+
+def _let_go(device: int, held: list[cupy.cuda.Memory]) -> None:
+    """Free memory, now or when the turn ends that a search has; its thread may be the one that calls this."""
+    turns = _turns_of(device)
+    turns.unfreed.append(held.pop())
+    if turns.lock.acquire(blocking=False):
+        try:
+            turns.unfreed.clear()
+        finally:
+            turns.lock.release()
+
+
+class _Turns:
+    """The lock of a device, and memory to be freed by whoever has it."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.unfreed: list[cupy.cuda.Memory] = []
 
 
 @functools.cache
-def _lock_of(device: int) -> threading.Lock:
-    """Return the lock of a device, of which there is one in a process, as there is one context."""
-    return threading.Lock()
+def _turns_of(device: int) -> _Turns:
+    """Return the turns of a device, of which there is one in a process, as there is one context."""
+    return _Turns()
