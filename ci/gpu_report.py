@@ -107,7 +107,7 @@ def share_out(asked: str) -> tuple[list[str], dict[str, str]]:
 
 
 def read_junit(path: Path) -> dict[str, Any]:
-    """Return counts, and the names of the failed tests."""
+    """Return counts, the names of the failed tests, and what tests have measured with `record_property`."""
     if not path.exists():
         return {"tests": 0, "failures": 0, "errors": 0, "skipped": 0, "failed": []}
     suites = list(ET.parse(path).getroot().iter("testsuite"))
@@ -115,13 +115,20 @@ def read_junit(path: Path) -> dict[str, Any]:
         name: sum(int(suite.get(name, 0)) for suite in suites)
         for name in ("tests", "failures", "errors", "skipped")
     }
-    failed = [
-        f"{case.get('classname')}::{case.get('name')}"
+    cases = [
+        (f"{case.get('classname')}::{case.get('name')}", case)
         for suite in suites
         for case in suite.iter("testcase")
-        if case.find("failure") is not None or case.find("error") is not None
     ]
-    return counts | {"failed": failed}
+    failed = [
+        name for name, case in cases if case.find("failure") is not None or case.find("error") is not None
+    ]
+    measured = {
+        name: {one.get("name"): one.get("value") for one in found}
+        for name, case in cases
+        if (found := list(case.iter("property")))
+    }
+    return counts | {"failed": failed} | ({"measured": measured} if measured else {})
 
 
 def run_sanitizer(tool: str) -> Callable[[Path], dict[str, Any]]:

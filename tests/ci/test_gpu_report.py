@@ -2,6 +2,8 @@
 
 import importlib.util
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -58,6 +60,17 @@ for part; do :; done
 echo "of $part"
 case $part in paged) kill -11 $$;; grid) sleep 60;; esac
 """
+
+
+def test_what_tests_measured_is_kept(script, tmp_path):
+    (tmp_path / "test_it.py").write_text(
+        "def test_one(record_property):\n    record_property('seconds', 1.5)\n\ndef test_two(): pass\n"
+    )
+    junit = tmp_path / "junit.xml"
+    options = ["-o", "junit_family=xunit1", f"--junitxml={junit}", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", "-q", *options, str(tmp_path / "test_it.py")]
+    subprocess.run(command, check=True, cwd=tmp_path)
+    assert script.read_junit(junit)["measured"] == {"test_it::test_one": {"seconds": "1.5"}}
 
 
 def test_parts_that_fail_or_hang_under_the_sanitizer_are_named(script, monkeypatch, capsys, tmp_path):

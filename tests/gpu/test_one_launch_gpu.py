@@ -409,7 +409,20 @@ def test_a_rank_that_fails_before_its_launch_leaves_no_other_waiting(cupy, monke
     check(made, [0])
 
 
-def test_searches_of_threads_enter_devices_in_one_order(cupy, monkeypatch):
+@pytest.fixture
+def no_garbage():
+    """Free what earlier tests left, and nothing more until the test has ended.
+
+    CUDA waits for all kernels when it unloads a module or frees pinned memory.  On one GPU, where a test has
+    several ranks, that may be between the launches of two that wait for each other.
+    """
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def test_searches_of_threads_enter_devices_in_one_order(cupy, monkeypatch, no_garbage):
     """Two groups name the same devices in opposite orders, and no search begins while another one runs."""
     from rapids_trav.engines.multigpu.one_launch import launch
 
