@@ -116,7 +116,7 @@ def build(edges: Frame, options: BuildOptions, client: Client) -> DistributedQue
     try:
         check_grid(options.grid, gang.workers)
         chosen = edges if options.keep_rows else edges[list(dict.fromkeys([*sides[0], *sides[1]]))]
-        gang.hand_over(dask_frames.partitions(chosen, client, gang.workers))
+        gang.hand_over(dask_frames.partitions(chosen, client))
         summary = gang.call(build_ranks, for_ranks)[0]
     except BaseException:
         gang.close()

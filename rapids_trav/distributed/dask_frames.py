@@ -16,9 +16,13 @@ if TYPE_CHECKING:
 Futures = list[Any]  # futures of `distributed`, each of one frame
 
 
-def partitions(frame: Frame, client: Client, workers: Sequence[str]) -> Futures:
-    """Start to compute the partitions of a Dask frame on these workers; return their futures, in order."""
-    return client.compute(frame.to_delayed(), workers=list(workers), allow_other_workers=False)
+def partitions(frame: Frame, client: Client) -> Futures:
+    """Start to compute the partitions of a Dask frame; return their futures, in order.
+
+    Any worker may compute them.  Tasks that are bound to workers wait for ever once all of those are lost, as
+    does a later graph of the same frame, whose tasks have the same keys.
+    """
+    return client.compute(frame.to_delayed())
 
 
 def portable(value: Any) -> Any:

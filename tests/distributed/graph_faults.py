@@ -99,6 +99,13 @@ def die_at(frame: pd.DataFrame, pid: int, told: str) -> pd.DataFrame:
     return frame
 
 
+def slowly(frame: pd.DataFrame, told: str) -> pd.DataFrame:
+    """Return a partition of the edges unchanged, a second after the file `told` is there."""
+    Path(told).touch()
+    time.sleep(1)
+    return frame
+
+
 def held(dask_worker: Any) -> tuple[int, int, int]:
     """Return how many graphs, ranks and frames of answers this process holds."""
     import gc

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -11,7 +14,7 @@ from rapids_trav.engines.multigpu.errors import RankError
 pytest.importorskip("distributed")
 dask = pytest.importorskip("dask.dataframe")
 
-from graph_faults import arm, held, run_out  # noqa: E402
+from graph_faults import arm, die, held, run_out, slowly  # noqa: E402
 from lost_workers import (  # noqa: E402
     EDGES,
     SOON,
@@ -38,6 +41,39 @@ def test_a_worker_that_is_killed(doomed, phase, at, tmp_path, record_property):
 
 def test_a_worker_that_is_killed_while_an_answer_is_computed(doomed, tmp_path, record_property):
     lose_one_in_compute(doomed, frame, tmp_path / "told", record_property)
+
+
+def kill_all(client):
+    """Kill all workers, and wait for those that come in place of them."""
+    pids = client.run(os.getpid)
+    for pid in pids.values():
+        os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: set(workers_of(client)).isdisjoint(pids), True)
+    wait_until(lambda: len(workers_of(client)), len(pids))
+
+
+def test_all_workers_are_killed_while_partitions_are_computed(doomed, tmp_path):
+    """The build ends, and the workers that come in place of them build a graph of the same frame."""
+    told = tmp_path / "told"
+    slow = frame().map_partitions(slowly, str(told), meta=EDGES.iloc[:0])
+    with doomed.as_current(), ThreadPoolExecutor(1) as pool:
+        building = pool.submit(slow.trav.graph)
+        wait_until(told.exists, True)
+        kill_all(doomed)
+        with pytest.raises(RankError, match="build it again"):
+            building.result(timeout=SOON)
+    assert_next_works(doomed, lambda: slow)
+
+
+def test_the_frame_of_a_build_that_failed_is_built_on_new_workers(doomed, tmp_path):
+    """Its partitions have the same keys, so what is left of their tasks must not be bound to lost workers."""
+    edges = frame()
+    doomed.run(arm, die, "handing over", str(tmp_path / "told"), workers=[workers_of(doomed)[1]])
+    with doomed.as_current(), pytest.raises(RankError, match="was lost"):
+        edges.trav.graph()
+    kill_all(doomed)
+    with doomed.as_current(), ThreadPoolExecutor(1) as pool:
+        pool.submit(assert_next_works, doomed, lambda: edges).result(timeout=SOON)
 
 
 @pytest.mark.parametrize("wait", [False, True])

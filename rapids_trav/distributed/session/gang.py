@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, NoReturn, TypeVar
 
-from distributed import Client, Future
+from distributed import Client, Future, wait
 from distributed.protocol import to_serialize
 from distributed.protocol.pickle import dumps, loads
 
@@ -20,6 +20,8 @@ from rapids_trav.distributed.session.verdict import ERROR, FAILED, Reply
 from rapids_trav.engines.multigpu.communicator import DEADLINE
 from rapids_trav.engines.multigpu.errors import RankError
 from rapids_trav.errors import TravError, first_line, listed
+
+PATIENCE = 1.0  # seconds after which a wait asks whether the ranks are still there
 
 T = TypeVar("T")
 Answer = tuple[Reply, list[FramesOfRank] | None]  # what the ranks say, and their frames if there are some
@@ -120,7 +122,8 @@ class Gang:
         """
         self._check()
         for partition in partitions:
-            if (error := partition.exception()) is not None:  # also waits for it
+            self._wait([partition])
+            if (error := partition.exception()) is not None:
                 raise error
         holders = self.client.who_has(partitions)
         rank_of = place([holders.get(part.key, ()) for part in partitions], self.workers)
@@ -151,7 +154,7 @@ class Gang:
         try:
             results = _results(answer)
         except RankError as error:
-            self._error = error
+            self._error = _bare(error)
             raise
         return results if frames is None else KeptOnWorkers(results, frames)
 
@@ -173,7 +176,7 @@ class Gang:
         if self.closed:
             raise TravError("The graph is closed: build it again.")
         if self._error is not None:
-            raise RankError(str(self._error), self._error.rank)
+            raise _bare(self._error)
         _check(self.client)
 
     def _submit(self, function: Callable, rank: int, *args: object) -> Future:
@@ -189,14 +192,35 @@ class Gang:
             key=f"rapids-trav-{function.__name__}-{uuid.uuid4().hex}",
         )
 
+    def _wait(self, futures: list[Future]) -> None:
+        """Wait until tasks have ended, or the ranks are lost: Dask may then never run a task."""
+        while True:
+            try:
+                wait(futures, timeout=PATIENCE)
+            except TimeoutError:
+                failure = _ask(self.client, "failure", gang=self._name)
+                if failure is None:
+                    continue
+                error = RankError.because(*failure)
+                self._error = _bare(error)
+                raise error from None
+            return
+
     def _gathered(self, futures: list[Future]) -> None:
         """Wait for tasks; raise the first error."""
+        self._wait(futures)
         try:
             self.client.gather(futures)
         except RankError as error:
             failure = _ask(self.client, "failure", gang=self._name)  # may know more than the task
-            self._error = RankError.because(*failure) if failure else error
-            raise self._error from error
+            told = RankError.because(*failure) if failure else error
+            self._error = _bare(told)
+            raise told from error
+
+
+def _bare(error: RankError) -> RankError:
+    """Return the same error without a traceback, which would keep partitions and answers."""
+    return RankError(str(error), error.rank)
 
 
 def _check(client: Client) -> None:
