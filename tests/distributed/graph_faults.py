@@ -100,9 +100,9 @@ def die_at(frame: pd.DataFrame, pid: int, told: str) -> pd.DataFrame:
 
 
 def slowly(frame: pd.DataFrame, told: str) -> pd.DataFrame:
-    """Return a partition of the edges unchanged, a second after the file `told` is there."""
+    """Write the file `told`, and return a partition of the edges after longer than a test waits."""
     Path(told).touch()
-    time.sleep(1)
+    time.sleep(60)
     return frame
 
 
