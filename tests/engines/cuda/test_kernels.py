@@ -4,6 +4,7 @@ import importlib.util
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -183,9 +184,10 @@ def test_everything_is_compiled_for_one_architecture_and_for_another(script):
         assert {file for file, _ in compiled} == {file for file, _ in every}
         fused = [defines for file, defines in compiled if file == script.LONGEST]
         for name in ("VERTEX_BITS", "EDGE_BITS", "BLOCK_SIZE", "PREDECESSORS", "TRACE", "PAGED"):
-            values = {dict(defines)[name] for file, defines in every if file == script.LONGEST}
-            assert len(values) > 1, name
-            assert {defines[name] for defines in fused} == values, name
+            values = Counter(dict(defines)[name] for file, defines in every if file == script.LONGEST)
+            shared = {value for value, n in values.items() if n > len(script.ARCHITECTURES)}
+            assert len(shared) > 1, name
+            assert {defines[name] for defines in fused} >= shared, name
     everything = script.jobs(script.ARCHITECTURES, everything=True)
     assert set(everything) == {(*entry, known) for entry in every for known in script.ARCHITECTURES}
     assert len(jobs) < len(everything) / 3
