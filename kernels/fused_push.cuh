@@ -273,11 +273,12 @@ __device__ void push_level(const Graph& graph, const State& state, const NarrowI
         if (first >= degree) return;
         const edge_t end = row + min(last, degree);
         if (TRACE && lane == 0) tally.examined += end - row - first;
-        for (edge_t base = row + first; base < end; base += WARP * HUB_UNROLL<Queue>) {
-            vertex_t from[HUB_UNROLL<Queue>];
-            vertex_t to[HUB_UNROLL<Queue>];
+        constexpr i32 AT_ONCE = HUB_UNROLL<Queue>;
+        for (edge_t base = row + first; base < end; base += WARP * AT_ONCE) {
+            vertex_t from[AT_ONCE];
+            vertex_t to[AT_ONCE];
 #pragma unroll
-            for (i32 k = 0; k < HUB_UNROLL<Queue>; ++k) {
+            for (i32 k = 0; k < AT_ONCE; ++k) {
                 const edge_t edge = base + WARP * k + lane;
                 from[k] = v;
                 to[k] = edge < end ? graph.out.neighbor(edge, tally) : NONE;

@@ -197,14 +197,16 @@ class Gang:
         while True:
             try:
                 wait(futures, timeout=PATIENCE)
+                return
             except TimeoutError:
-                failure = _ask(self.client, "failure", gang=self._name)
-                if failure is None:
-                    continue
-                error = RankError.because(*failure)
-                self._error = _bare(error)
-                raise error from None
-            return
+                if (error := self._failure()) is not None:
+                    self._error = _bare(error)
+                    raise error from None
+
+    def _failure(self) -> RankError | None:
+        """Return the error of ranks that are lost, as the conductor knows it."""
+        failure = _ask(self.client, "failure", gang=self._name)
+        return RankError.because(*failure) if failure else None
 
     def _gathered(self, futures: list[Future]) -> None:
         """Wait for tasks; raise the first error."""
@@ -212,8 +214,7 @@ class Gang:
         try:
             self.client.gather(futures)
         except RankError as error:
-            failure = _ask(self.client, "failure", gang=self._name)  # may know more than the task
-            told = RankError.because(*failure) if failure else error
+            told = self._failure() or error  # the conductor may know more than the task
             self._error = _bare(told)
             raise told from error
 

@@ -110,6 +110,16 @@ def even_block(threads: int, n_linked: int, n_blocks: int) -> int:
     return other if n_words and evenness(other) > 1.1 * evenness(threads) else threads
 
 
+def _block_size(out: Adjacency, n_linked: int, n_blocks: int, plain: bool) -> int:
+    """Return the threads of a block; `plain` searches are of edges in device memory, without a hub cache."""
+    if out.column_indices.dtype.itemsize == 8:
+        return SMALL_BLOCK  # a thread needs more registers than a full block has for it
+    threads = block_for(out.n_edges, out.n_vertices)
+    # Others have not been measured with blocks of these sizes.
+    measured = plain and out.row_offsets.dtype.itemsize == 4
+    return even_block(threads, n_linked, n_blocks) if measured else threads
+
+
 class Workspace:
     """The memory in which the searches on one stream, one after another, count, synchronise and work."""
 
@@ -238,11 +248,8 @@ class FusedSearch:
         paged = any(side.resident is not None for side in sides) or (options.trace and outside)
         n_linked = max(side.n_linked for side in sides)
         self._blocks = multiprocessors(cupy.cuda.runtime.getDevice())
-        # With 64-bit ids a thread needs more registers than a full block has for it.
-        wide = vertex.itemsize == 8
-        self._block_size = SMALL_BLOCK if wide else block_for(out.n_edges, out.n_vertices)
-        if not (wide or paged or outside or hub_degree is not None or out.row_offsets.itemsize == 8):
-            self._block_size = even_block(self._block_size, n_linked, self._blocks)
+        plain = not (paged or outside or hub_degree is not None)
+        self._block_size = _block_size(out, n_linked, self._blocks, plain)
         self._kernels = load_for(
             FILE,
             out,
