@@ -39,8 +39,14 @@ using unsigned_t = u64;  // a vertex_t without sign
 using vertex_t = i32;
 using unsigned_t = u32;
 #endif
+// With 1, row offsets of 32 bits have no sign, and there may be twice as many edges.
+#ifndef UNSIGNED_OFFSETS
+#define UNSIGNED_OFFSETS 0
+#endif
 #if EDGE_BITS == 64
 using edge_t = i64;
+#elif UNSIGNED_OFFSETS
+using edge_t = u32;
 #else
 using edge_t = i32;
 #endif

@@ -47,10 +47,11 @@ def test_a_vertex_is_offered_once_by_each_rank(cupy, n_ranks):
 
 @pytest.mark.parametrize("vertex", [np.int32, np.int64])
 def test_wide_ids_and_offsets(cupy, monkeypatch, vertex):
-    from rapids_trav.engines.multigpu.one_launch import lean_rows
+    from rapids_trav.engines.multigpu.one_launch import lean_rows, rows
     from rapids_trav.engines.multigpu.one_launch.dealing import Dealing
 
-    monkeypatch.setattr(lean_rows, "edge_type", lambda n: np.dtype(np.int64))
+    for module, name in ((lean_rows, "edge_type"), (rows, "offset_type")):
+        monkeypatch.setattr(module, name, lambda n: np.dtype(np.int64))
     monkeypatch.setattr(Dealing, "vertex_dtype", np.dtype(vertex))
     check(ranked(cupy, rmat(11, 16, seed=4), 3, lean=True), [1])
 

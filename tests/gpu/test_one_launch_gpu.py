@@ -237,8 +237,8 @@ def test_wide_ids_and_offsets(cupy, monkeypatch, vertex):
     from rapids_trav.engines.multigpu.one_launch import rows
     from rapids_trav.engines.multigpu.one_launch.dealing import Dealing
 
-    for module in (rows, in_memory):
-        monkeypatch.setattr(module, "edge_type", lambda n: np.dtype(np.int64))
+    for module, name in ((rows, "edge_type"), (rows, "offset_type"), (in_memory, "edge_type")):
+        monkeypatch.setattr(module, name, lambda n: np.dtype(np.int64))
     monkeypatch.setattr(Dealing, "vertex_dtype", np.dtype(vertex))
     graph = rmat(11, 16, seed=4)
     check(ranked(cupy, graph, 3), [1])
@@ -247,9 +247,8 @@ def test_wide_ids_and_offsets(cupy, monkeypatch, vertex):
 
 @pytest.mark.parametrize("lean", [False, True])
 def test_ranks_agree_on_offsets_where_one_needs_wide_ones(cupy, monkeypatch, lean):
-    """A graph near 2^31 entries a rank has ranks on both sides of the limit."""
-    from rapids_trav.engines.cuda.build import in_memory
-    from rapids_trav.engines.multigpu.one_launch import lean_rows, rows
+    """A graph near 2^32 entries a rank has ranks on both sides of the limit."""
+    from rapids_trav.engines.multigpu.one_launch import rows
 
     graph = rmat(11, 16, seed=4)
     entries = [rank.rows.n_edges for rank in ranked(cupy, graph, 2).group.ranks]
@@ -257,14 +256,37 @@ def test_ranks_agree_on_offsets_where_one_needs_wide_ones(cupy, monkeypatch, lea
     assert min(entries) < most
     made = []
 
-    def edge_type(n):
-        made.append(np.dtype(np.int32 if n < most else np.int64))
+    def offset_type(n):
+        made.append(np.dtype(np.uint32 if n < most else np.int64))
         return made[-1]
 
-    for module in (rows, in_memory, lean_rows):
-        monkeypatch.setattr(module, "edge_type", edge_type)
+    monkeypatch.setattr(rows, "offset_type", offset_type)
     check(ranked(cupy, graph, 2, lean=lean), [1])
-    assert set(made) == {np.dtype(np.int32), np.dtype(np.int64)}
+    assert set(made) == {np.dtype(np.uint32), np.dtype(np.int64)}
+
+
+@pytest.mark.parametrize("lean", [False, True])
+def test_offsets_that_were_built_wide_become_narrow(cupy, monkeypatch, lean):
+    """Rows of 2^31 entries are built with offsets of 64 bits, and searched with 32 bits without a sign."""
+    from rapids_trav.engines.cuda.build import in_memory
+    from rapids_trav.engines.multigpu.one_launch import lean_rows, rows
+
+    for module in (rows, in_memory, lean_rows):
+        monkeypatch.setattr(module, "edge_type", lambda n: np.dtype(np.int64))
+    for graph in (rmat(11, 16, seed=4), *([] if lean else [random(3000, 20_000, symmetric=False)])):
+        made = ranked(cupy, graph, 2, lean=lean)
+        for rank in made.group.ranks:
+            arrays = rank.rows.into.row_offsets, rank.rows.out.row_offsets, rank.rows.own_offsets
+            assert {array.dtype for array in arrays} == {np.dtype(np.uint32)}
+            assert rank.rows.into.word_rows.dtype == np.uint32
+        check(made, [1])
+
+
+@pytest.mark.parametrize(("entries", "bits"), [(2**32 - 2**16 - 1, 32), (2**32 - 2**16, 64)])
+def test_offsets_leave_room_for_entries_past_the_end(cupy, entries, bits):
+    from rapids_trav.engines.multigpu.one_launch.rows import offset_type
+
+    assert 8 * offset_type(entries).itemsize == bits
 
 
 def test_a_rank_that_never_launches_ends_the_others(cupy, monkeypatch):

@@ -116,6 +116,7 @@ SPECIALISATIONS: tuple[tuple[str, Defines], ...] = (
         ("shortest_tree.cu", defines_of("shortest_tree.cu", vertex_bits, edge_bits, WEIGHT=weight))
         for vertex_bits, edge_bits, weight in product((32, 64), (32, 64), (1, 2, 4))
     ),
+    ("tree.cu", defines_of("tree.cu", 32, 32, UNSIGNED_OFFSETS=1)),
 )
 
 
@@ -227,6 +228,8 @@ def load_for(file: str, adjacency: Adjacency, cooperative: bool = False, **tunab
     """Return the kernels of `file` for the types of an adjacency."""
     vertex_bits = 8 * adjacency.column_indices.dtype.itemsize
     edge_bits = 8 * adjacency.row_offsets.dtype.itemsize
+    if adjacency.row_offsets.dtype.kind == "u":
+        tunables["UNSIGNED_OFFSETS"] = 1
     return load(file, vertex_bits, edge_bits, cooperative, **tunables)
 
 

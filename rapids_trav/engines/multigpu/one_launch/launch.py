@@ -43,6 +43,7 @@ TUNED = {
     "PAGED": 0,
     "HUB_CACHE": 0,
     "RANKED": 1,
+    "UNSIGNED_OFFSETS": 1,
     "THIN_EDGES": THIN_EDGES,
 }
 
@@ -136,7 +137,7 @@ class RankMemory:
         self.device, self.blocks = device, blocks
         self.layout = shared_layout(rows.dealing, rows.lean)
         with cupy.cuda.Device(device):
-            self.rows = rows = rows.widened(edge)
+            self.rows = rows = rows.with_offsets(edge)
             self.stream = cupy.cuda.Stream(non_blocking=True)
             self._beside = cupy.cuda.Stream(non_blocking=True)
             self.shared = reachable(self.layout.n_bytes)

@@ -24,6 +24,8 @@ from rapids_trav.engines.cuda.build.in_memory import (
 from rapids_trav.engines.multigpu.one_launch.dealing import Dealing
 from rapids_trav.tuning import Layout
 
+# Kernels index a few thousand entries past the end of a row.  The search by ranks takes offsets without a sign.
+_NARROW_OFFSETS = 2**32 - 2**16
 _AT_ONCE = 1 << 24  # entries whose ids are computed together, so that temporary arrays stay small
 
 
@@ -71,9 +73,10 @@ class RankRows:
 
     @property
     def edge(self) -> np.dtype:
-        """Type of offsets that all of the rank's arrays could have."""
-        arrays = self.into.row_offsets, self.out.row_offsets, self.own_offsets
-        return max((array.dtype for array in arrays), key=lambda dtype: dtype.itemsize)
+        """Type of offsets that suffices for all of the rank's arrays."""
+        if self.dealing.vertex_dtype.itemsize == 8:
+            return np.dtype(np.int64)  # kernels have wide offsets with wide ids
+        return offset_type(max(self.into.n_edges, self.out.n_edges, int(self.own_offsets[-1])))
 
     @property
     def linked(self) -> Array:
@@ -91,20 +94,28 @@ class RankRows:
         own_offsets[1:] = cupy.cumsum(cupy.asarray(out_degrees))
         return replace(self, own_offsets=own_offsets, symmetric=False)
 
-    def widened(self, edge: np.dtype) -> RankRows:
+    def with_offsets(self, edge: np.dtype) -> RankRows:
         """Return the rows with offsets of a type, which all ranks have in common."""
-        into = _widened(self.into, edge)
-        out = into if self.lean else _widened(self.out, edge)
+        into = _with_offsets(self.into, edge)
+        out = into if self.lean else _with_offsets(self.out, edge)
         same = self.own_offsets is self.into.row_offsets
-        own_offsets = into.row_offsets if same else self.own_offsets.astype(edge, copy=False)
+        own_offsets = into.row_offsets if same else _converted(self.own_offsets, edge)
         return replace(self, into=into, out=out, own_offsets=own_offsets)
 
 
-def _widened(rows: Adjacency, edge: np.dtype) -> Adjacency:
+def offset_type(n_entries: int) -> np.dtype:
+    """Return the type of offsets that a rank with so many entries needs."""
+    return np.dtype(np.uint32 if n_entries < _NARROW_OFFSETS else np.int64)
+
+
+def _with_offsets(rows: Adjacency, edge: np.dtype) -> Adjacency:
     """Return the rows with offsets of a type, also those of `word_rows`."""
-    row_offsets = rows.row_offsets.astype(edge, copy=False)
-    words = None if rows.word_rows is None else rows.word_rows.astype(edge, copy=False)
-    return replace(rows, row_offsets=row_offsets, word_rows=words)
+    words = None if rows.word_rows is None else _converted(rows.word_rows, edge)
+    return replace(rows, row_offsets=_converted(rows.row_offsets, edge), word_rows=words)
+
+
+def _converted(offsets: Array, edge: np.dtype) -> Array:
+    return offsets.view(edge) if offsets.itemsize == edge.itemsize else offsets.astype(edge)
 
 
 def rows_of(
