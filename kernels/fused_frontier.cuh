@@ -52,6 +52,12 @@ struct Frontier {
 #endif
 };
 
+// Ends a batch of loads: where registers are scarce, the compiler would otherwise wait for one before it issues
+// the next.
+__device__ __forceinline__ void end_loads() {
+    if (RANKED) __syncwarp(__activemask());
+}
+
 // Returns which of N vertices, some of which may be NONE, are in the frontier.  Unless the hub cache is in
 // use, the look-ups are not in separate branches, so that all look-ups of a thread are in flight together.
 template <i32 N>
@@ -78,6 +84,7 @@ __device__ __forceinline__ void look_up(const Frontier& frontier, const vertex_t
 #else
     load(load_here);
 #endif
+    end_loads();
 #pragma unroll
     for (i32 k = 0; k < N; ++k) hit[k] = v[k] != NONE && word[k] >> (v[k] & 31) & 1;
 }

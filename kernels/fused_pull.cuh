@@ -70,6 +70,7 @@ __device__ bool pull_vertices(const Graph& graph, const State& state, const Fron
         for (i32 k = 0; k < AT_ONCE; ++k) {
             u[k] = begin + k < end ? graph.in.neighbor(begin + k, tally) : NONE;
         }
+        end_loads();
         look_up(frontier, u, hit, tally);
 #pragma unroll
         for (i32 k = AT_ONCE - 1; k >= 0; --k) {
@@ -97,8 +98,10 @@ __device__ __forceinline__ void pull_first(const Graph& graph, const State& stat
 #pragma unroll
     for (i32 k = 0; k < N; ++k) {  // read once a level: should not evict the frontier from the cache
         entry[k] = waiting[k] ? __ldcs(graph.first_neighbors + tile.vertex(local[k])) : NONE;
-        from[k] = neighbor_in(entry[k]);
     }
+    end_loads();
+#pragma unroll
+    for (i32 k = 0; k < N; ++k) from[k] = neighbor_in(entry[k]);
     look_up(frontier, from, hit, tally);
 #pragma unroll
     for (i32 k = 0; k < N; ++k) {
