@@ -17,9 +17,9 @@
 // With RANKED the launch is one of several, one on each rank of a graph, which synchronise inside the kernel
 // (fused_meeting.cuh).  Before a step each rank takes the frontier from the others (fused_exchange.cuh): it
 // reads the lists of what they found into its queues or its bitmap, copies their parts of the bitmap, or
-// follows short rows directly from the lists, which are sent to it then.  With LEAN, a rank has no rows of
-// the others' vertices: it pushes its own part of the frontier and offers the vertices that it finds to their
-// owners (fused_offers.cuh).
+// follows short rows directly from the lists, which are sent to it then.  What a pull step finds is sent to
+// the others' bitmaps word by word.  With LEAN, a rank has no rows of the others' vertices: it pushes its own
+// part of the frontier and offers the vertices that it finds to their owners (fused_offers.cuh).
 //
 // Reference: S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search, SC 2012;
 // D. Merrill, M. Garland, A. Grimshaw, Scalable GPU Graph Traversal, PPoPP 2012; W. Hwu, D. Kirk, I. El Hajj,
@@ -71,7 +71,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     const auto listed_now = [&]() { return lists_swapped ? given.listed_b : given.listed_a; };
     const auto listed_next = [&]() { return lists_swapped ? given.listed_a : given.listed_b; };
     bool sent = false;       // the frontier is in the inboxes, not in the lists
-    bool whole_map = false;  // the bitmap has the vertices of all ranks
+    // How the bitmap came to have the vertices of all ranks; otherwise it has those of this one.
+    Exchange whole_map = NO_EXCHANGE;
     const auto inboxes = [&](u32 number) { return Inboxes{&ranks, given.inbox, number}; };
     const auto listed_frontier = [&]() {
         return ListedFrontier{ranks, heard, listed_now(), inboxes(heard.number), sent};
@@ -265,7 +266,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
 #if RANKED
             lists_to_bitmap(listed_frontier(), bitmap_a);
             sent = false;
-            whole_map = true;
+            whole_map = LISTS;
 #else
             queue_to_bitmap(narrow_a, now.narrow, hubs_a, n_hubs(now.hubs), bitmap_a);
 #endif
@@ -307,7 +308,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             exchange = LISTS;
 #endif
         } else {
-            exchange = whole_map ? LISTS : choose_exchange(ranks, n_unvisited);
+            exchange = whole_map ? whole_map : COPIES;
             if (exchange == COPIES) copy_parts(ranks, bitmap_a);
         }
         const bool from_queue = !pulling && !thin;
@@ -318,7 +319,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             now.hubs = shared.seen.hubs;
             sent = false;
         }
-        whole_map = false;
+        whole_map = NO_EXCHANGE;
 #endif
         // Follows the edges of the frontier.  Returns false if the search has to end.
         const auto push_frontier = [&](const auto& found) {
@@ -338,13 +339,16 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         if (pulling) {
             map_clean = false;
 #if RANKED
-            const Frontier members = ranks.frontier(bitmap_a, exchange == LOOK_UPS);
+            const Frontier members{bitmap_a, nullptr, 0};
+            // When the search is ending, the next step will push from lists.
+            const SentWords send{ranks, own_part(bitmap_b), !ending};
 #else
             const Frontier members{bitmap_a, scratch.pull.hubs, min(given.hub_words, n_words)};
+            const auto send = [](vertex_t, u32) {};
 #endif
             copy_hubs(members, scratch.pull.hubs);
             pull_level(graph, state, members, unsettled ? own_part(bitmap_a) : nullptr, own_part(bitmap_b),
-                       hubs_a, depth + 1, next, scratch.pull, queue, ending, tally);
+                       hubs_a, depth + 1, next, scratch.pull, queue, ending, send, tally);
             if (!end_level(shared, control, next, tally, epoch)) return;
             u64 deferred = shared.seen.deferred;
             if (RANKED || deferred) {
@@ -353,6 +357,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
                 if (!end_on_all(next, late, 2)) return;
                 if (RANKED) deferred = shared.seen.deferred;
             }
+#if RANKED
+            // Deferred vertices are not sent, as their words have been.
+            if (!ending && !deferred) whole_map = WORDS;
+#endif
             swap(bitmap_a, bitmap_b);
             swap_queues();
             // Deferred vertices that were found are only in the bitmap.

@@ -1,18 +1,8 @@
 // Exchange of the frontier in a search by several ranks: each rank lists the vertices that it has found, and
-// takes the lists of the others, or their parts of the bitmap.
+// takes the lists of the others, or their parts of the bitmap, unless these were sent to it word by word.
 #pragma once
 #include "fused_meeting.cuh"
 #include "fused_words.cuh"
-
-// A look-up in another rank's bitmap costs as much as copying LOOK_UP_BYTES.  The look-ups of a row come one
-// after another, which delays the level by as much as copying LOOK_UP_DELAY_BYTES: tens of round trips of
-// 1.5 us.
-#ifndef LOOK_UP_BYTES
-#define LOOK_UP_BYTES 48
-#endif
-#ifndef LOOK_UP_DELAY_BYTES
-#define LOOK_UP_DELAY_BYTES (16 << 20)
-#endif
 
 // If the frontier has at most this many edges, and no row of more than THIN_DEGREE edges, ranks send what
 // they find to each other's inboxes.  An inbox has room for this many vertices from each rank, or for all of
@@ -106,13 +96,21 @@ struct FoundList {
     }
 };
 
-// How a pull step takes a frontier that is in the ranks' parts of the bitmap.
-__device__ __forceinline__ Exchange choose_exchange(const Ranks& ranks, u64 n_unvisited) {
-    // By each rank, of the others' parts.
-    const u64 copied = 4 * static_cast<u64>(ranks.n_words() - ranks.words_each());
-    const u64 looked_up = LOOK_UP_BYTES * n_unvisited / ranks.n;
-    return REMOTE_LOOK_UPS && looked_up + LOOK_UP_DELAY_BYTES < copied ? LOOK_UPS : COPIES;
-}
+// Sends the words of this rank's part of a bitmap to the others as a pull step completes them, so that they
+// cross the link while it works.
+struct SentWords {
+    const Ranks& ranks;
+    u32* part;  // of this rank
+    bool sends;
+
+    __device__ __forceinline__ void operator()(vertex_t word, u32 bits) const {
+        if (!sends) return;
+        for (i32 k = 1; k < ranks.n; ++k) {
+            const i32 r = ranks.rank + k < ranks.n ? ranks.rank + k : ranks.rank + k - ranks.n;
+            store_remote(ranks.at(r, part) + word, bits);
+        }
+    }
+};
 
 // Calls visit(rank, place, any) for the entries of all ranks' lists, a warp at a time, `any` being false for
 // lanes without one.  Each list begins with another warp, so that short lists are read at the same time.

@@ -12,23 +12,11 @@
 #define HUB_WORDS 1024
 #endif
 
-// Whether ranks may look vertices up in each other's memory.  Copying the bitmap of a graph with 32-bit
-// offsets takes less time, and the look-ups take registers.
-#ifndef REMOTE_LOOK_UPS
-#define REMOTE_LOOK_UPS (RANKED && EDGE_BITS == 64)
-#endif
-
 // The frontier of a pull step.
 struct Frontier {
     const u32* bitmap;
     const u32* hubs;  // copy of the first `hub_words` words, in shared memory
     vertex_t hub_words;
-#if REMOTE_LOOK_UPS
-    // With `words_each` not 0, each word is read from its rank, `place` bytes into the memory of that rank.
-    vertex_t words_each;
-    i64 place;
-    Shared* const* shared;
-#endif
 
     // Returns a vertex's word.
     __device__ __forceinline__ u32 word(vertex_t v, [[maybe_unused]] Tally& tally) const {
@@ -41,15 +29,6 @@ struct Frontier {
 #endif
         return bitmap[word];
     }
-
-#if REMOTE_LOOK_UPS
-    // Returns a vertex's word from the rank that it belongs to.
-    __device__ __forceinline__ u32 remote_word(vertex_t v) const {
-        const vertex_t word = word_of(v);
-        const u8* const there = reinterpret_cast<const u8*>(shared[word / words_each]) + place;
-        return reinterpret_cast<const volatile u32*>(there)[word];
-    }
-#endif
 };
 
 // Ends a batch of loads: where registers are scarce, the compiler would otherwise wait for one before it issues
@@ -64,26 +43,14 @@ template <i32 N>
 __device__ __forceinline__ void look_up(const Frontier& frontier, const vertex_t (&v)[N], bool (&hit)[N],
                                         Tally& tally) {
     u32 word[N];
-    const auto load = [&](const auto& word_at) {
 #pragma unroll
-        for (i32 k = 0; k < N; ++k) {
+    for (i32 k = 0; k < N; ++k) {
 #if HUB_CACHE
-            word[k] = v[k] == NONE ? 0 : word_at(v[k]);
+        word[k] = v[k] == NONE ? 0 : frontier.word(v[k], tally);
 #else
-            word[k] = word_at(max(v[k], static_cast<vertex_t>(0)));
+        word[k] = frontier.word(max(v[k], static_cast<vertex_t>(0)), tally);
 #endif
-        }
-    };
-    const auto load_here = [&](vertex_t u) { return frontier.word(u, tally); };
-#if REMOTE_LOOK_UPS
-    if (frontier.words_each) {
-        load([&](vertex_t u) { return frontier.remote_word(u); });
-    } else {
-        load(load_here);
     }
-#else
-    load(load_here);
-#endif
     end_loads();
 #pragma unroll
     for (i32 k = 0; k < N; ++k) hit[k] = v[k] != NONE && word[k] >> (v[k] & 31) & 1;

@@ -125,15 +125,6 @@ struct Ranks {
     __device__ __forceinline__ vertex_t n_words() const { return words_each() * n; }
     // The part of a bitmap that has this rank's vertices.
     __device__ __forceinline__ u32* own_part(u32* bitmap) const { return bitmap + words_each() * rank; }
-    // The frontier in a bitmap: this rank's copy, or each rank's part in the memory of that rank.
-    __device__ __forceinline__ Frontier frontier(const u32* bitmap, [[maybe_unused]] bool looks_up) const {
-#if REMOTE_LOOK_UPS
-        const i64 place = reinterpret_cast<const u8*>(bitmap) - reinterpret_cast<u8*>(shared[rank]);
-        return Frontier{bitmap, nullptr, 0, looks_up ? words_each() : 0, place, shared};
-#else
-        return Frontier{bitmap, nullptr, 0};
-#endif
-    }
     // The vertex's number among this rank's vertices, or NONE.
     __device__ __forceinline__ vertex_t own(vertex_t id) const {
         return id != NONE && id / n_each == rank ? id - first() : NONE;

@@ -181,12 +181,13 @@ __device__ void pull_sparse(const Graph& graph, const State& state, const Fronti
 }
 
 // Processes one level with the whole grid.  `next` receives every word of the new frontier up to `n_linked`,
-// and `queue` receives its vertices if `listed`.  `pushed`, if not null, is a frontier that a push step wrote
-// to a bitmap, and whose vertices are not yet visited.
-template <class Queue>
+// and `queue` receives its vertices if `listed`; `send(word, bits)` is called for each word.  `pushed`, if not
+// null, is a frontier that a push step wrote to a bitmap, and whose vertices are not yet visited.
+template <class Queue, class Send>
 __device__ void pull_level(const Graph& graph, const State& state, const Frontier& frontier,
                            const u32* pushed, u32* next, HubItem* deferred, i32 depth, Level* level,
-                           PullShared& shared, const Queue& queue, bool listed, Tally& tally) {
+                           PullShared& shared, const Queue& queue, bool listed, const Send& send,
+                           Tally& tally) {
     const u32 lane = lane_id();
     u8* const list = shared.list[warp_in_block()];
     u32* const found = shared.found[warp_in_block()];
@@ -230,6 +231,7 @@ __device__ void pull_level(const Graph& graph, const State& state, const Frontie
         const u32 all = found_dense | found[lane];
         if (word < n_words) {
             next[word] = all;
+            send(word, all);
             if (all | claimed) {
                 state.visited[word] = ~unvisited | all;
                 count_word(state, word, all, tally);

@@ -124,7 +124,7 @@ struct Control {
 enum Step { PUSHED, PULLED, PUSHED_ALONE };
 
 // How a rank took the frontier from the others before a step.
-enum Exchange { NO_EXCHANGE, LISTS, COPIES, LOOK_UPS, OFFERS };
+enum Exchange { NO_EXCHANGE, LISTS, COPIES, WORDS, OFFERS };
 
 struct TraceRow {
     i64 step;
