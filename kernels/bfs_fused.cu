@@ -296,7 +296,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         const bool pulled = pulling;
         Exchange exchange = NO_EXCHANGE;
 #if RANKED
-        // A frontier of few edges in short rows is followed as it is listed.
+        // A frontier of few vertices, or of few edges in short rows, is followed as it is listed.
+        const bool direct = !LEAN && !pulling && now.narrow <= WARP;
         const bool thin = !LEAN && !pulling && !swell && now.hubs == 0 && now.edges <= THIN_EDGES;
         if (!pulling) {
             const GridQueue rows{narrow_a, hubs_a, taken, 0, false};
@@ -304,14 +305,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             own_list_to_queue(graph, ranks, heard, listed_now(), rows);
             exchange = OFFERS;
 #else
-            if (!thin) lists_to_queue(graph, listed_frontier(), rows);
+            if (!thin && !direct) lists_to_queue(graph, listed_frontier(), rows);
             exchange = LISTS;
 #endif
         } else {
             exchange = whole_map ? whole_map : COPIES;
             if (exchange == COPIES) copy_parts(ranks, bitmap_a);
         }
-        const bool from_queue = !pulling && !thin;
+        const bool from_queue = !pulling && !thin && !direct;
         if (exchange == COPIES && !sync_grid(shared, control, epoch)) return;
         if (from_queue) {
             if (!end_level(shared, control, taken, Tally(), epoch)) return;
@@ -332,6 +333,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             if (!meet(shared, heard, control, next, offers, epoch, ranks, 1, true, true)) return false;
             claim_offers(graph, state, ranks, heard, given.offers, depth + 1, found, tally);
 #else
+#if RANKED
+            if (direct) {
+                push_few(graph, state, listed_frontier(), depth + 1, found, tally);
+                sent = false;
+                return true;
+            }
+#endif
             push_level(graph, state, narrow_a, now.narrow, hubs_a, now.hubs, depth + 1, found, tally);
 #endif
             return true;

@@ -137,14 +137,27 @@ struct ListedFrontier {
     Inboxes inboxes;  // as the vertices were sent
     bool sent;        // to the inboxes
 
+    __device__ __forceinline__ vertex_t entry(i32 r, u64 place) const {
+        return sent ? inboxes.entry(r, place) : load_remote(ranks.at(r, list) + place);
+    }
+
     // Calls visit(id) for each vertex, NONE for lanes without one.
     template <class Visit>
     __device__ __forceinline__ void for_each(Visit visit) const {
-        for_listed(ranks, heard, [&](i32 r, u64 place, bool any) {
-            vertex_t id = NONE;
-            if (any) id = sent ? inboxes.entry(r, place) : load_remote(ranks.at(r, list) + place);
-            visit(id);
-        });
+        for_listed(ranks, heard,
+                   [&](i32 r, u64 place, bool any) { visit(any ? entry(r, place) : NONE); });
+    }
+
+    // Returns a vertex to each lane of every warp, or NONE; there are at most 32.
+    __device__ __forceinline__ vertex_t of_lane() const {
+        vertex_t id = NONE;
+        u64 place = lane_id();  // before the first entry, it is a large number
+        for (i32 r = 0; r < ranks.n; ++r) {
+            const u64 size = heard.listed(r);
+            if (place < size) id = entry(r, place);
+            place -= size;
+        }
+        return id;
     }
 };
 
@@ -181,6 +194,38 @@ __device__ void push_lists(const Graph& graph, const State& state, const ListedF
             edge += AT_ONCE;
         }
     });
+}
+
+// Follows this rank's rows of a frontier of at most 32 vertices, each row with the whole grid, without
+// queueing them.  Rows begin with different warps, so that short ones are followed at the same time.
+template <class Queue>
+__device__ void push_few(const Graph& graph, const State& state, const ListedFrontier& frontier, i32 depth,
+                         const Queue& queue, Tally& tally) {
+    const u32 n_warps = static_cast<u32>(grid_warps());
+    const u32 first = lane_id() * n_warps / WARP;
+    const u32 own = static_cast<u32>(grid_warp());
+    const vertex_t v = frontier.of_lane();
+    const edge_t begin = v == NONE ? 0 : graph.out.offsets[v];
+    const edge_t degree = v == NONE ? 0 : graph.out.offsets[v + 1] - begin;
+    const edge_t offset = static_cast<edge_t>(own >= first ? own - first : own + n_warps - first) * BATCH;
+    for (u32 lanes = __ballot_sync(FULL_WARP, offset < degree); lanes; lanes &= lanes - 1) {
+        const i32 owner = __ffs(lanes) - 1;
+        const vertex_t source = __shfl_sync(FULL_WARP, v, owner);
+        const edge_t row = __shfl_sync(FULL_WARP, begin, owner);
+        const edge_t size = __shfl_sync(FULL_WARP, degree, owner);
+        for (edge_t base = __shfl_sync(FULL_WARP, offset, owner); base < size; base += n_warps * BATCH) {
+            if (TRACE && lane_id() == 0) tally.examined += min(static_cast<edge_t>(BATCH), size - base);
+            vertex_t from[UNROLL];
+            vertex_t to[UNROLL];
+#pragma unroll
+            for (i32 k = 0; k < UNROLL; ++k) {
+                const edge_t edge = base + WARP * k + lane_id();
+                from[k] = source;
+                to[k] = edge < size ? graph.out.neighbor(row + edge, tally) : NONE;
+            }
+            push_edges(graph, state, from, to, depth, queue, tally);
+        }
+    }
 }
 
 // Writes the vertices of a frontier to a bitmap, which must be cleared before.

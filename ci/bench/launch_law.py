@@ -1,9 +1,10 @@
 """Time of a search in one launch on each of several GPUs, predicted from its time on one and from its levels.
 
 The work of one GPU is divided among all, as edges are dealt evenly; each level takes a meeting of the GPUs in
-place of a barrier of one; and what a level takes from others crosses the link.  Nothing is fitted: the rates
-were measured on two H200s of one host (NV18), inside running kernels of two processes, and the barrier on one
-H100 from the clocks of every warp.  Differences between GPUs, and between vertices of a GPU, are not in it.
+place of a barrier of one; and what a level takes from others crosses the link, except words of the bitmap,
+which cross it while the level before works.  Nothing is fitted: the rates were measured on two H200s of one
+host (NV18), inside running kernels of two processes, and the barrier on one H100 from the clocks of every
+warp.  Differences between GPUs, and between vertices of a GPU, are not in it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ BARRIER_US = 1.35  # of one GPU, with the totals of a level
 MEETING_US = 2.6  # of both whole grids
 COPIED_GB_S = 313.0  # read from the other's memory in runs, 16 MiB at a time, both ways at once
 LISTED_GB_S = 157.0  # likewise 1 MiB at a time
-LOOK_UPS = 6.5e9  # a second, of four bytes each
 
 
 def predicted_ms(one_ms: float, levels: Sequence[LevelTrace], n_vertices: int, n_gpus: int) -> float:
@@ -35,8 +35,6 @@ def exchange_us(level: LevelTrace, n_vertices: int, n_gpus: int) -> float:
         return others * n_vertices / 8 / COPIED_GB_S / 1e3
     if level.exchange == "lists":
         return others * vertex * level.frontier / LISTED_GB_S / 1e3
-    if level.exchange == "look-ups":
-        return others * level.edges / n_gpus / LOOK_UPS * 1e6
     if level.exchange == "offers":  # at most one for each edge, read by the owners
         return others * 2 * vertex * level.edges / n_gpus / COPIED_GB_S / 1e3
     return 0.0

@@ -92,7 +92,7 @@ class LevelTrace:
         The part of `bytes` that is edges the GPU read from host memory.
     exchange : str
         Way in which GPUs that reach each other's memory took the frontier from each other: "lists" of
-        vertices, "copies" of bitmaps, "look-ups" or "offers"; empty elsewhere.
+        vertices, "copies" of bitmaps, "words" of them that were sent, or "offers"; empty elsewhere.
     ranks : tuple of RankCosts
         One for each rank of a search over many workers, else empty; `bytes` is then the sum over them, and
         `milliseconds` the time of the slowest.

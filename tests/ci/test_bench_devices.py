@@ -46,7 +46,7 @@ def test_predictions_divide_the_work_and_add_meetings_and_what_crosses_the_link(
     assert launch_law.predicted_ms(1.0, alone, 2**20, 2) == pytest.approx((1 - 5 * 1.35e-3) / 2 + 13e-3)
     assert launch_law.exchange_us(level("copies"), 2**27, 2) == pytest.approx(2**23 / 313e3)
     assert launch_law.exchange_us(level("lists"), 2**27, 4) == pytest.approx(3000 / 157e3)
-    assert launch_law.exchange_us(level("look-ups"), 2**27, 2) == pytest.approx(2500 / 6.5e3)
+    assert launch_law.exchange_us(level("words"), 2**27, 2) == 0
     assert launch_law.exchange_us(level("offers"), 2**27, 2) == pytest.approx(20_000 / 313e3)
     with_copies = launch_law.predicted_ms(1.0, [level("copies"), *alone], 2**27, 2)
     assert with_copies > launch_law.predicted_ms(1.0, [level("none"), *alone], 2**27, 2)

@@ -59,15 +59,6 @@ def client():
 
 
 @pytest.fixture
-def looks_up(monkeypatch):
-    """Let ranks look the last vertices up in each other's memory, however little there is to copy."""
-    from rapids_trav.engines.multigpu.one_launch import launch
-
-    monkeypatch.setitem(launch.TUNED, "REMOTE_LOOK_UPS", 1)
-    monkeypatch.setitem(launch.TUNED, "LOOK_UP_DELAY_BYTES", 0)
-
-
-@pytest.fixture
 def cpu_takes_part(monkeypatch):
     """Have the CPU take part in the iterations of a hybrid run from the first on, even if that is slower."""
     from rapids_trav.engines.cuda.hybrid import shared

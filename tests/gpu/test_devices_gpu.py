@@ -116,7 +116,7 @@ def test_ranks_search_together_and_say_how(on_devices, monkeypatch):
     assert ranks == set(range(len(ranks)))
     trace = to_pandas(trace)
     assert trace["exchange"].iloc[0] == "lists"
-    assert set(trace["exchange"]) <= {"lists", "copies", "look-ups"}
+    assert set(trace["exchange"]) <= {"lists", "copies", "words"}
     vertices = to_pandas(answer)["distance"].value_counts()
     assert trace["frontier"].tolist() == [vertices[level - 1] for level in trace["level"]]
     assert (trace["edges"] > 0).all()

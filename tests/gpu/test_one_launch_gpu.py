@@ -88,8 +88,8 @@ def test_a_search_after_a_pause_wakes_the_link(cupy, monkeypatch, idle):
 @pytest.mark.parametrize("n_ranks", RANKS)
 @pytest.mark.parametrize("blocks", [1, 3])
 @LAYOUTS
-def test_every_exchange_is_used_and_right(cupy, looks_up, lean, blocks, n_ranks):
-    """A pull takes the frontier from lists, or from copies of bitmaps, or looks a few vertices up.
+def test_every_exchange_is_used_and_right(cupy, lean, blocks, n_ranks):
+    """A pull takes the frontier from lists, from copies of bitmaps, or as words that were sent.
 
     A push takes it from lists, or with rows of own vertices alone offers what it finds.
     """
@@ -101,14 +101,29 @@ def test_every_exchange_is_used_and_right(cupy, looks_up, lean, blocks, n_ranks)
         # All ranks make the same decisions.
         assert len({tuple(level[:3] for level in rank) for rank in levels}) == 1
         seen |= {level[:2] for level in levels[0]}
-    few = {("pull", "look-ups")} if n_ranks > 1 else set()  # one rank has all there is to look up
     push = ("push", "offers" if lean else "lists")
-    assert seen == {push, ("pull", "lists"), ("pull", "copies")} | few
+    assert seen == {push, ("pull", "lists"), ("pull", "copies"), ("pull", "words")}
+
+
+@pytest.mark.parametrize("n_ranks", [1, 3])
+@pytest.mark.parametrize("n_hubs", [1, 32, 33])
+def test_a_frontier_of_few_vertices_is_right(cupy, n_hubs, n_ranks):
+    """The hubs are the frontier; some have rows of two edges, some rows that all warps share."""
+    n_long, n_leaves = (n_hubs + 1) // 2, 3000
+    hubs = np.arange(1, n_hubs + 1)
+    leaves = n_hubs + 1 + np.arange(n_leaves)
+    ends = n_hubs + 1 + n_leaves + np.arange(n_hubs)
+    u = np.concatenate([np.zeros(n_hubs, np.int64), hubs, np.repeat(hubs[:n_long], n_leaves), ends])
+    v = np.concatenate([hubs, ends, np.tile(leaves, n_long), np.roll(ends, 1)])
+    made = ranked(cupy, Graph(int(ends[-1]) + 1, u, v, symmetric=True), n_ranks, 2, least_pull=1 << 40)
+    check(made, [0])
+    *_, levels = made.search([0], trace=True)
+    assert [level[:2] for level in levels[0][:2]] == [("push", "lists")] * 2
 
 
 @LAYOUTS
 def test_deferred_vertices_reach_the_other_ranks(cupy, lean):
-    """Leaves are found when their rows, put off, are shared by warps, and others are behind each of them."""
+    """Leaves are found after the words of their ranks have been sent, and others are behind each of them."""
     n_cold, n_hubs, n_leaves = 300, 40, 1000
     first = n_cold + n_hubs
     leaves = first + np.arange(n_leaves)
@@ -193,22 +208,24 @@ def test_long_paths_and_large_stars(cupy, lean, n_ranks):
 
 
 @pytest.mark.parametrize("n_ranks", [1, 2])
-@pytest.mark.parametrize(("leaves", "per_level"), [(0, 1), (40, 2)])
-def test_a_frontier_of_short_rows_takes_one_barrier_a_level(cupy, n_ranks, leaves, per_level):
-    """Short rows are followed as they are listed; long ones are queued first, which takes a barrier more."""
+@pytest.mark.parametrize(("paths", "leaves", "per_level"), [(40, 0, 1), (32, 40, 1), (33, 40, 2)])
+def test_short_rows_and_few_vertices_take_one_barrier_a_level(cupy, n_ranks, paths, leaves, per_level):
+    """They are followed as they are listed; other long rows are queued first, which takes a barrier more."""
     length, blocks = 60, 3
-    u = np.concatenate([np.arange(length - 1), np.repeat(np.arange(length), leaves)])
-    v = np.concatenate([np.arange(1, length), length + np.arange(length * leaves)])
-    graph = Graph(length * (1 + leaves), u, v, symmetric=True)
-    made = ranked(cupy, graph, n_ranks, blocks, least_pull=1 << 40)
+    n = paths * length
+    along = np.arange(n).reshape(paths, length)
+    u = np.concatenate([along[:, :-1].ravel(), np.repeat(np.arange(n), leaves)])
+    v = np.concatenate([along[:, 1:].ravel(), n + np.arange(n * leaves)])
+    made = ranked(cupy, Graph(n * (1 + leaves), u, v, symmetric=True), n_ranks, blocks, least_pull=1 << 40)
     for rank in made.group.ranks:
         rank.changed = {"COUNTED": 0}  # blocks arrive at a barrier, which counts them from search to search
-    check(made, [0])
+    sources = along[:, 0].tolist()
+    check(made, sources)
 
     def barriers(levels: int) -> int:
         counter = made.group.ranks[0].control[:4].view(np.uint32)
         before = int(counter[0])
-        made.search([0], depth_limit=levels)
+        made.search(sources, depth_limit=levels)
         return (int(counter[0]) - before) // blocks
 
     assert barriers(40) - barriers(20) == 20 * per_level
@@ -491,13 +508,13 @@ def test_memory_is_freed_when_no_search_runs(cupy):
 
 def test_blocks_are_large_where_a_level_has_much_work(cupy):
     from rapids_trav.engines.cuda.bfs import fused
-    from rapids_trav.engines.multigpu.one_launch.launch import WIDE_BLOCK, Common, block_size
+    from rapids_trav.engines.multigpu.one_launch.launch import LARGE_BLOCK, WIDE_BLOCK, Common, block_size
 
-    def size(edges, vertices, n_ranks, edge=np.int32):
+    def size(edges, vertices, n_ranks, edge=np.uint32):
         common = Common(np.dtype(edge), edges, vertices, 1.0, 1.0, 0)
         return block_size(common, vertices, n_ranks)
 
-    assert size(1 << 29, 1 << 24, 2) == fused.LARGE_BLOCK
+    assert size(1 << 29, 1 << 24, 2) == LARGE_BLOCK
     assert size(1 << 26, 1 << 21, 2) == fused.SMALL_BLOCK  # few edges for each rank
     assert size(1 << 30, 1 << 28, 2) == fused.SMALL_BLOCK  # as a grid's
     assert size(1 << 33, 1 << 27, 2, np.int64) == WIDE_BLOCK

@@ -76,7 +76,7 @@ def test_levels_are_read_from_the_rows_of_a_trace():
     )
     assert levels_of(rows) == [
         RankLevel("push", "lists", 1, 30, 0.5),
-        RankLevel("pull", "look-ups", 25, 70, 2.0),
+        RankLevel("pull", "words", 25, 70, 2.0),
     ]
 
 

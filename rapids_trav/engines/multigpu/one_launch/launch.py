@@ -37,7 +37,10 @@ from rapids_trav.memory.model.spread import THIN_EDGES
 _AWAKE, NAP = 1e-3, 5e-5  # seconds for which the host asks without pause, and between questions after that
 IDLE = 0.02  # seconds after which the link between GPUs may be asleep: after 0.1 s it was on H200s (NV18)
 _WAKING_BYTES = 1 << 20  # that wake it; 4 KiB did not suffice
-WIDE_BLOCK = 768  # threads of a block with 64-bit offsets; other numbers have not been measured
+# Threads of a block, in place of one GPU's largest: more registers for each.  On two H100s R-MAT 26 and 27 take
+# 2 % more time with 1024 threads and 1 % with 768.
+LARGE_BLOCK = 896
+WIDE_BLOCK = 768  # with 64-bit offsets; other numbers have not been measured
 TUNED = {
     **fused.TUNED,
     "PAGED": 0,
@@ -63,7 +66,7 @@ SPECIALISATIONS: tuple[tuple[str, Defines], ...] = tuple(
     )
     for vertex, edge, block in (
         (32, 32, fused.SMALL_BLOCK),
-        (32, 32, fused.LARGE_BLOCK),
+        (32, 32, LARGE_BLOCK),
         (32, 64, WIDE_BLOCK),
         (64, 64, WIDE_BLOCK),
     )
@@ -329,12 +332,11 @@ class Launch:
 def block_size(common: Common, n_vertices: int, n_ranks: int) -> int:
     """Return the threads of a block, the same on all ranks.
 
-    As on one GPU, large blocks keep more of the memory system busy, and small ones meet sooner.  On two H200s
-    R-MAT 24 and 26 take 3 % less time with 1024 threads than with 768, and a grid less with 512.
+    As on one GPU, large blocks keep more of the memory system busy, and small ones, of a grid, meet sooner.
     """
     if common.edge.itemsize > 4:
         return WIDE_BLOCK
-    return fused.block_for(common.total_edges, n_vertices, n_ranks)
+    return min(fused.block_for(common.total_edges, n_vertices, n_ranks), LARGE_BLOCK)
 
 
 def queues(rank: RankMemory, edge: np.dtype, n_sources: int) -> tuple[int, list[int], int]:

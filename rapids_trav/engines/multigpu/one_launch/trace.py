@@ -11,7 +11,7 @@ from rapids_trav.engines.multigpu.one_launch.dealing import Dealing
 from rapids_trav.engines.searches import LevelTrace
 
 _STEPS = ("push", "pull")
-_EXCHANGES = ("none", "lists", "copies", "look-ups", "offers")  # as `Exchange` in kernels/fused_state.cuh
+_EXCHANGES = ("none", "lists", "copies", "words", "offers")  # as `Exchange` in kernels/fused_state.cuh
 _STEP_BITS = 2
 
 
@@ -24,7 +24,8 @@ class RankLevel(NamedTuple):
         "push" or "pull".
     exchange : str
         How the rank took the frontier: from the others' "lists", by "copies" of their parts of the bitmap, or
-        by "look-ups" there; "offers" if it pushed its own part of it and offered what it found to the owners.
+        as "words" of them that the others sent; "offers" if it pushed its own part of it and offered what it
+        found to the owners.
     frontier : int
         Vertices in the frontier, over all ranks.
     edges : int
@@ -72,7 +73,7 @@ def levels_together(levels: Sequence[Sequence[RankLevel]], dealing: Dealing) -> 
 
 def _exchanged(level: RankLevel, vertex: int, bitmap: int) -> int:
     """Return the bytes that a rank takes from all, itself included, before a step."""
-    return {"lists": vertex * level.frontier, "copies": bitmap}.get(level.exchange, 0)
+    return {"lists": vertex * level.frontier, "copies": bitmap, "words": bitmap}.get(level.exchange, 0)
 
 
 def worked_seconds(began: int, arrived: int, met: int, finished: int) -> float:
