@@ -175,7 +175,11 @@ class PandasFrames:
         taken = column.array.take(move(rows, np), allow_fill=nulls)
         return pd.Series(taken, dtype=column.dtype)
 
-    def rows_of(self, frame: Frame, rows: Array) -> Frame:
+    def is_plain(self, frame: Frame) -> bool:
+        """Return False: pandas takes rows of columns of all types alike."""
+        return False
+
+    def rows_of(self, frame: Frame, rows: Array, plain: bool = False) -> Frame:
         """Return rows of a frame that exist, by their numbers."""
         return frame.take(rows)
 
@@ -376,24 +380,26 @@ class CudfFrames:
             return self._cudf.Series([None] * len(rows), dtype=column.dtype)
         return column.take(self.xp.maximum(rows, 0)).reset_index(drop=True).where(rows >= 0)
 
-    def rows_of(self, frame: Frame, rows: Array) -> Frame:
-        """Return rows of a frame that exist, by their numbers.
+    def is_plain(self, frame: Frame) -> bool:
+        """Return whether all columns are numbers of NumPy's types; to look takes longer than many searches."""
+        return all(isinstance(dtype, np.dtype) and dtype.kind in "iufb" for dtype in frame.dtypes)
+
+    def rows_of(self, frame: Frame, rows: Array, plain: bool = False) -> Frame:
+        """Return rows of a frame that exist, by their numbers; `plain` says that the frame `is_plain`.
 
         The frame's own `take` looks for numbers out of bounds, for which it waits twice.
         """
         index = frame.index
         numbered = isinstance(index, self._cudf.RangeIndex) and (index.start, index.step) == (0, 1)
-        plain = all(isinstance(dtype, np.dtype) and dtype.kind in "iufb" for dtype in frame.dtypes)
         if not (numbered and plain and len(rows)):
             return frame.take(rows)
         import pylibcudf
 
-        rows = rows.astype(np.int64, copy=False)
+        numbers = self._wrapped(rows.astype(np.int64, copy=False))
         policy = pylibcudf.copying.OutOfBoundsPolicy.DONT_CHECK
-        taken = pylibcudf.copying.gather(frame.to_pylibcudf()[0], self._wrapped(rows), policy)
-        found = type(frame).from_pylibcudf(taken, {"columns": list(frame.columns)})
-        found.index = self._cudf.Index(rows, name=index.name)
-        return found
+        taken = pylibcudf.copying.gather(frame.to_pylibcudf()[0], numbers, policy)
+        labels = self._cudf.Index.from_pylibcudf(numbers, {"name": index.name})
+        return type(frame).from_pylibcudf(taken, {"columns": list(frame), "index": labels})
 
     def cast(self, column: Array | Masked, dtype: Dtype) -> Column:
         if isinstance(dtype, np.dtype):

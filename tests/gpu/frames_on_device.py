@@ -82,6 +82,20 @@ class RangeIndex(NamedTuple):
     name: str | None
 
 
+NUMBERED = RangeIndex(0, 1, None)
+
+
+class Index(NamedTuple):
+    """The labels of rows."""
+
+    column: Column
+    name: str | None
+
+    @classmethod
+    def from_pylibcudf(cls, column: Column, metadata) -> Index:
+        return cls(column, metadata["name"])
+
+
 class Taken(list):
     """The columns of a gathered table, which other stand-ins take by a call."""
 
@@ -103,25 +117,29 @@ def gather(table, rows: Column, policy: str) -> SimpleNamespace:
 class DataFrame:
     """Columns by name."""
 
-    def __init__(self, columns) -> None:
+    def __init__(self, columns, index=NUMBERED) -> None:
         self._columns = {
             name: column if isinstance(column, Series) else Series(column) for name, column in columns.items()
         }
+        self.index = index
 
     @classmethod
     def from_pylibcudf(cls, table, metadata) -> DataFrame:
-        return cls(dict(zip(metadata["columns"], map(Series, table.columns), strict=True)))
+        columns = zip(metadata["columns"], map(Series, table.columns), strict=True)
+        return cls(dict(columns), metadata.get("index", NUMBERED))
 
     columns = property(lambda self: list(self._columns))
     dtypes = property(lambda self: [column.dtype for column in self._columns.values()])
-    index = RangeIndex(0, 1, None)
 
     def to_pylibcudf(self) -> tuple[SimpleNamespace, dict]:
         columns = [column.column for column in self._columns.values()]
         return SimpleNamespace(columns=columns), {"columns": self.columns}
 
     def copy(self, deep: bool = True) -> DataFrame:
-        return DataFrame(self._columns)
+        return DataFrame(self._columns, self.index)
+
+    def __iter__(self):
+        return iter(self._columns)
 
     def __len__(self) -> int:
         return len(next(iter(self._columns.values())))
@@ -162,6 +180,6 @@ def modules() -> dict[str, ModuleType]:
     policies = SimpleNamespace(NULLIFY="checked", DONT_CHECK="unchecked")
     pylibcudf.copying = SimpleNamespace(gather=gather, OutOfBoundsPolicy=policies)
     cudf.RangeIndex = RangeIndex
-    cudf.Index = lambda labels, name: SimpleNamespace(labels=labels, name=name)
+    cudf.Index = Index
     pylibcudf.transform = SimpleNamespace(bools_to_mask=bools_to_mask)
     return {"cudf": cudf, "pylibcudf": pylibcudf}

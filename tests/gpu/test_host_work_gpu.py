@@ -136,6 +136,16 @@ def test_an_answer_is_that_of_the_cpu(graph, name):
                 assert row == pytest.approx(expected, nan_ok=True) if name == "pagerank" else row == expected
 
 
+def test_edges_of_a_neighbourhood_keep_the_numbers_of_their_rows(graph):
+    on_cpu = Graph.from_edges(pd.DataFrame(edges()), engine="cpu", weight="w")
+    expected = on_cpu.khop(LAST, 1).edges.index.tolist()
+    for _ in range(3):  # by the index of rows from the second on
+        labels = graph.khop(LAST, 1).edges.index
+        assert labels.name is None
+    assert labels.column.values.dtype == np.int64
+    assert labels.column.values.tolist() == expected
+
+
 APART = {  # questions about a graph of two parts
     "reached": lambda graph: graph.bfs(2, reached_only=True),
     "whole": lambda graph: graph.bfs([3, 0]),
