@@ -77,6 +77,19 @@ def together(*shapes: tuple[int, npt.DTypeLike]) -> list[cupy.ndarray]:
     ]
 
 
+def copied_together(*arrays: np.ndarray) -> list[cupy.ndarray]:
+    """Return one-dimensional arrays of the host in one allocation, by one copy."""
+    begins, total = aligned(array.nbytes for array in arrays)
+    host = np.empty(total, np.uint8)
+    for begin, array in zip(begins, arrays, strict=True):
+        host[begin : begin + array.nbytes] = array.view(np.uint8)
+    memory = cupy.asarray(host).data
+    return [
+        cupy.ndarray(array.shape, array.dtype, memory + begin)
+        for begin, array in zip(begins, arrays, strict=True)
+    ]
+
+
 @contextmanager
 def saying_what_is_needed(task: str, n_bytes: int) -> Iterator[None]:
     """Replace an allocator's error by one that names the bytes and the remedy."""
