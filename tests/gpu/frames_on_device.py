@@ -6,12 +6,16 @@ itself would make are counted as one operation each.
 
 from __future__ import annotations
 
+from enum import Enum
 from types import ModuleType, SimpleNamespace
 from typing import NamedTuple
 
 import cupy
 import numpy as np
 from cupy._counting import count, uncounted
+
+NUMBERS = [f"{kind}{bits}" for kind in ("int", "uint", "float") for bits in (8, 16, 32, 64)]
+TypeId = Enum("TypeId", {"BOOL8": "bool"} | {name.upper(): name for name in NUMBERS})
 
 
 class Column:
@@ -20,10 +24,10 @@ class Column:
     def __init__(self, values, bits=None, null_count=0) -> None:
         self.values, self.bits, self.null_count = values, bits, null_count
 
-    @classmethod
-    def from_cuda_array_interface(cls, values) -> Column:
+    @staticmethod
+    def from_cuda_array_interface(values) -> Column:
         assert isinstance(values, cupy.ndarray)
-        return cls(values)
+        return Column(values)
 
     def with_mask(self, bits, null_count) -> Column:
         return Column(self.values, bits, null_count)
@@ -34,6 +38,15 @@ class Column:
             return np.ones(len(self.values), bool)
         bits = np.unpackbits(self.bits.get().view(np.uint8), bitorder="little")
         return bits[: len(self.values)].astype(bool)
+
+
+class MadeColumn(Column):
+    """A column by the arguments of pylibcudf's constructor."""
+
+    def __init__(self, dtype, size, values, bits, null_count, offset, children) -> None:
+        assert isinstance(values, cupy.ndarray)
+        assert (dtype, size, offset, children) == (values.dtype, len(values), 0, [])
+        super().__init__(values, bits, null_count)
 
 
 def bools_to_mask(column: Column) -> tuple[cupy.ndarray, int]:
@@ -174,7 +187,9 @@ def modules() -> dict[str, ModuleType]:
     cudf, pylibcudf = ModuleType("cudf"), ModuleType("pylibcudf")
     cudf.Series, cudf.DataFrame = Series, DataFrame
     Series.__module__ = DataFrame.__module__ = "cudf"
-    pylibcudf.Column = Column
+    pylibcudf.Column = MadeColumn
+    pylibcudf.DataType = lambda kind: np.dtype(kind.value)
+    pylibcudf.TypeId = TypeId
     pylibcudf.gpumemoryview = lambda bits: bits
     pylibcudf.Table = lambda columns: SimpleNamespace(columns=columns)
     policies = SimpleNamespace(NULLIFY="checked", DONT_CHECK="unchecked")
