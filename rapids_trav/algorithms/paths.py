@@ -13,7 +13,7 @@ import numpy as np
 from rapids_trav.algorithms.bfs import searches, whole_answers
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import PathOptions, SsspOptions
-from rapids_trav.algorithms.request import ask, on_engine, unique, vertices
+from rapids_trav.algorithms.request import ask, distinct, on_engine, unique, vertices
 from rapids_trav.algorithms.sssp import check_weights, shortest
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import Search
@@ -29,8 +29,9 @@ def paths(graph: TraversableGraph, sources: object, options: PathOptions) -> Fra
         return _by_weight(graph, sources, options)
     own, table = whole_answers(graph)
     question = ask(graph, sources, options, checked=table is None or graph.n_vertices == 0)
-    given = vertices(graph, "targets", None) if question.targets is None else question.targets
-    ends = _distinct(graph, given)
+    ends = question.options.targets
+    if ends is None:
+        ends = distinct(graph, vertices(graph, "targets", None))
     parts = []
     room = paths_bytes(vertex_dtype(graph.n_vertices).itemsize, question.each)
     for first, found in searches(graph, question, room, options.deterministic):
@@ -53,7 +54,7 @@ def _by_weight(graph: TraversableGraph, sources: object, options: PathOptions) -
     each = options.mode == "each"
     roots = vertices(graph, "sources", sources)
     roots = on_engine(graph, roots) if each else unique(graph, roots)
-    ends = _distinct(graph, vertices(graph, "targets", options.targets))
+    ends = distinct(graph, vertices(graph, "targets", options.targets))
     asked = SsspOptions(where=graph.rows.resolve(options.where), direction=options.direction)
     parts = []
     for first in range(len(roots)) if each else (None,):
@@ -79,15 +80,6 @@ def _frame(graph: TraversableGraph, parts: Sequence[tuple[Array, ...]], each: bo
     if total:
         columns["distance"] = Masked(total[0], step >= 0)
     return graph.deliver(graph.frame(columns))
-
-
-def _distinct(graph: TraversableGraph, internal: Array) -> Array:
-    """Return the distinct targets in order of first appearance, as an array of the engine."""
-    if len(internal) > 1:
-        xp = np if isinstance(internal, np.ndarray) else graph.engine.xp
-        _, first = xp.unique(internal, return_index=True)
-        internal = internal[xp.sort(first)]
-    return on_engine(graph, internal)
 
 
 def _follow(graph: TraversableGraph, found: Search, ends: Array) -> tuple[Array, Array, Array, Array]:

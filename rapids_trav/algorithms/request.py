@@ -32,12 +32,11 @@ class SearchRequest:
         Distinct vertices ("joint"), or one for each search, in the order given ("each").
     each : bool
     options : BfsOptions
+        Its targets are distinct, in order of first appearance.
     where : Where or None
         The filter of the view.
     repeated : bool or None
         Whether a source is given more than once; None: it is not known.
-    targets : array or None
-        Internal ids of the targets in the order given, on the host or the engine.
     """
 
     view: SearchView
@@ -46,7 +45,6 @@ class SearchRequest:
     options: BfsOptions
     where: Where | None = None
     repeated: bool | None = None
-    targets: Array | None = None
 
 
 def ask(
@@ -103,7 +101,7 @@ def _request(
         variant=asked.variant,
         policy=asked.policy,
         depth_limit=None if limit is None else whole_number("depth_limit", limit),
-        targets=None if targets is None else unique(graph, targets),
+        targets=None if targets is None else distinct(graph, targets),
         predecessors=asked.predecessors,
         trace=asked.trace,
         of_ranks=asked.of_ranks,
@@ -114,7 +112,6 @@ def _request(
         each=asked.mode != "joint",
         options=options,
         where=where,
-        targets=targets,
     )
 
 
@@ -178,3 +175,12 @@ def unique(graph: TraversableGraph, internal: Array) -> Array:
     """Return the distinct ids, ascending, as an array of the engine."""
     xp = np if isinstance(internal, np.ndarray) else graph.engine.xp
     return on_engine(graph, internal if len(internal) == 1 else xp.unique(internal))
+
+
+def distinct(graph: TraversableGraph, internal: Array) -> Array:
+    """Return the distinct ids in order of first appearance, as an array of the engine."""
+    if len(internal) > 1:
+        xp = np if isinstance(internal, np.ndarray) else graph.engine.xp
+        _, first = xp.unique(internal, return_index=True)
+        internal = internal[xp.sort(first)]
+    return on_engine(graph, internal)

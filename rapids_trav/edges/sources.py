@@ -10,6 +10,7 @@ reads them again.
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
@@ -171,6 +172,14 @@ class FrameEdges(FrameRows):
 
     def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:
         yield from self._frames  # whole frames: selecting columns would copy them
+
+    @functools.cached_property
+    def _is_plain(self) -> bool:
+        """Whether all columns are numbers; they stay so, since the frames are the graph's own copies."""
+        return all(map(self.library.is_plain, self._frames))
+
+    def rows_of(self, frame: Frame, rows: Array) -> Frame:
+        return self.library.rows_of(frame, rows, plain=self._is_plain)
 
     def count_rows(self) -> int | None:
         return sum(map(len, self._frames))

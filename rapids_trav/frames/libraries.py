@@ -175,7 +175,11 @@ class PandasFrames:
         taken = column.array.take(move(rows, np), allow_fill=nulls)
         return pd.Series(taken, dtype=column.dtype)
 
-    def rows_of(self, frame: Frame, rows: Array) -> Frame:
+    def is_plain(self, frame: Frame) -> bool:
+        """Return False: pandas takes rows of columns of all types alike."""
+        return False
+
+    def rows_of(self, frame: Frame, rows: Array, plain: bool = False) -> Frame:
         """Return rows of a frame that exist, by their numbers."""
         return frame.take(rows)
 
@@ -283,6 +287,14 @@ def _position(vocabulary: Series, value: Values) -> int:
     return i if i < len(values) and values[i] == value else -1
 
 
+@functools.cache
+def _type_of(dtype: np.dtype) -> pylibcudf.DataType:
+    """Return the type of device columns of numbers."""
+    import pylibcudf
+
+    return pylibcudf.DataType(pylibcudf.TypeId["BOOL8" if dtype.kind == "b" else dtype.name.upper()])
+
+
 class CudfFrames:
     """The operations on cuDF."""
 
@@ -298,6 +310,12 @@ class CudfFrames:
         import cudf
 
         return cudf
+
+    @functools.cached_property
+    def _pylibcudf(self) -> ModuleType:
+        import pylibcudf
+
+        return pylibcudf
 
     @functools.cached_property
     def xp(self) -> ModuleType:
@@ -376,24 +394,25 @@ class CudfFrames:
             return self._cudf.Series([None] * len(rows), dtype=column.dtype)
         return column.take(self.xp.maximum(rows, 0)).reset_index(drop=True).where(rows >= 0)
 
-    def rows_of(self, frame: Frame, rows: Array) -> Frame:
-        """Return rows of a frame that exist, by their numbers.
+    def is_plain(self, frame: Frame) -> bool:
+        """Return whether all columns are numbers of NumPy's types, which takes as long as a search."""
+        return all(isinstance(dtype, np.dtype) and dtype.kind in "iufb" for dtype in frame.dtypes)
+
+    def rows_of(self, frame: Frame, rows: Array, plain: bool = False) -> Frame:
+        """Return rows of a frame that exist, by their numbers; `plain` says that the frame `is_plain`.
 
         The frame's own `take` looks for numbers out of bounds, for which it waits twice.
         """
         index = frame.index
         numbered = isinstance(index, self._cudf.RangeIndex) and (index.start, index.step) == (0, 1)
-        plain = all(isinstance(dtype, np.dtype) and dtype.kind in "iufb" for dtype in frame.dtypes)
         if not (numbered and plain and len(rows)):
             return frame.take(rows)
-        import pylibcudf
-
-        rows = rows.astype(np.int64, copy=False)
-        policy = pylibcudf.copying.OutOfBoundsPolicy.DONT_CHECK
-        taken = pylibcudf.copying.gather(frame.to_pylibcudf()[0], self._wrapped(rows), policy)
-        found = type(frame).from_pylibcudf(taken, {"columns": list(frame.columns)})
-        found.index = self._cudf.Index(rows, name=index.name)
-        return found
+        numbers = self._wrapped(rows.astype(np.int64, copy=False))
+        copying = self._pylibcudf.copying
+        policy = copying.OutOfBoundsPolicy.DONT_CHECK
+        taken = copying.gather(frame.to_pylibcudf()[0], numbers, policy)
+        labels = self._cudf.Index.from_pylibcudf(numbers, {"name": index.name})
+        return type(frame).from_pylibcudf(taken, {"columns": list(frame), "index": labels})
 
     def cast(self, column: Array | Masked, dtype: Dtype) -> Column:
         if isinstance(dtype, np.dtype):
@@ -409,11 +428,10 @@ class CudfFrames:
             return self._cudf.DataFrame({name: self._entry(column) for name, column in columns.items()})
         # Build from device columns directly: the constructor from a dict takes longer than many searches.
         # Strings may share memory with others, as cuDF writes changed ones to a new column.
-        import pylibcudf
-
         bare = [self._bare(column) for column in columns.values()]  # before anything waits for a null count
-        table = pylibcudf.Table([self._masked(*pair) for pair in zip(bare, columns.values(), strict=True)])
-        frame = self._cudf.DataFrame.from_pylibcudf(table, {"columns": list(columns)})
+        parts = [self._masked(*pair) for pair in zip(bare, columns.values(), strict=True)]
+        names = {"columns": list(columns)}
+        frame = self._cudf.DataFrame.from_pylibcudf(self._pylibcudf.Table(parts), names)
         other = {name: column.dtype for name, column in own.items() if frame[name].dtype != column.dtype}
         return frame.astype(other) if other else frame
 
@@ -432,35 +450,32 @@ class CudfFrames:
         return self._wrapped(column.values if isinstance(column, (Masked, BitMasked)) else column)
 
     def _masked(self, bare: pylibcudf.Column, column: Column | BitMasked) -> pylibcudf.Column:
-        import pylibcudf
-
         if isinstance(column, BitMasked):
-            null_count = column.null_count()
-            return bare.with_mask(pylibcudf.gpumemoryview(column.bits) if null_count else None, null_count)
+            if (null_count := column.null_count()) == 0:
+                return bare
+            return bare.with_mask(self._pylibcudf.gpumemoryview(column.bits), null_count)
         if isinstance(column, Masked) and isinstance(column.valid, np.ndarray):
             return bare.with_mask(*self._mask_from_host(column.valid))
         if isinstance(column, Masked):
-            return bare.with_mask(*pylibcudf.transform.bools_to_mask(self._wrapped(column.valid)))
+            return bare.with_mask(*self._pylibcudf.transform.bools_to_mask(self._wrapped(column.valid)))
         return bare
 
     def _mask_from_host(self, valid: np.ndarray) -> tuple[pylibcudf.gpumemoryview | None, int]:
         """Return the mask, None without nulls, and the number of nulls, which the device need not count."""
-        import pylibcudf
-
         null_count = len(valid) - int(np.count_nonzero(valid))
         if null_count == 0:
             return None, 0
         bits = np.zeros(-(-len(valid) // 512) * 64, np.uint8)  # Arrow requires multiples of 64 bytes
         packed = np.packbits(valid, bitorder="little")
         bits[: len(packed)] = packed
-        return pylibcudf.gpumemoryview(self.xp.asarray(bits)), null_count
+        return self._pylibcudf.gpumemoryview(self.xp.asarray(bits)), null_count
 
     def _wrapped(self, array: Array) -> pylibcudf.Column:
-        import pylibcudf
-
         if not (isinstance(array, self.xp.ndarray) and array.flags.c_contiguous):
             array = self.xp.ascontiguousarray(move(array, self.xp))
-        return pylibcudf.Column.from_cuda_array_interface(array)
+        # As `Column.from_cuda_array_interface` does, in half the time.
+        data = self._pylibcudf.gpumemoryview(array)
+        return self._pylibcudf.Column(_type_of(array.dtype), len(array), data, None, 0, 0, [])
 
     def hand_out(self, frame: Frame) -> Frame:
         """Convert a frame to the form that the caller uses."""

@@ -9,6 +9,7 @@ Steps: count the degrees; sort them, ties by id; renumber the internal ids in th
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from types import ModuleType
@@ -136,7 +137,7 @@ class ReorderedIds(Portable):
         names = 0 if self.names is None else self.names.nbytes
         return self.base.nbytes + self.order.nbytes + self.rank.nbytes + names
 
-    @property
+    @functools.cached_property
     def table(self) -> IntegerTable | None:
         table = self.base.table
         return table and table._replace(order=self.order, rank=self.rank, names=self.names)

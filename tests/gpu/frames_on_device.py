@@ -6,12 +6,16 @@ itself would make are counted as one operation each.
 
 from __future__ import annotations
 
+from enum import Enum
 from types import ModuleType, SimpleNamespace
 from typing import NamedTuple
 
 import cupy
 import numpy as np
 from cupy._counting import count, uncounted
+
+NUMBERS = [f"{kind}{bits}" for kind in ("int", "uint", "float") for bits in (8, 16, 32, 64)]
+TypeId = Enum("TypeId", {"BOOL8": "bool"} | {name.upper(): name for name in NUMBERS})
 
 
 class Column:
@@ -20,10 +24,10 @@ class Column:
     def __init__(self, values, bits=None, null_count=0) -> None:
         self.values, self.bits, self.null_count = values, bits, null_count
 
-    @classmethod
-    def from_cuda_array_interface(cls, values) -> Column:
+    @staticmethod
+    def from_cuda_array_interface(values) -> Column:
         assert isinstance(values, cupy.ndarray)
-        return cls(values)
+        return Column(values)
 
     def with_mask(self, bits, null_count) -> Column:
         return Column(self.values, bits, null_count)
@@ -34,6 +38,15 @@ class Column:
             return np.ones(len(self.values), bool)
         bits = np.unpackbits(self.bits.get().view(np.uint8), bitorder="little")
         return bits[: len(self.values)].astype(bool)
+
+
+class MadeColumn(Column):
+    """A column by the arguments of pylibcudf's constructor."""
+
+    def __init__(self, dtype, size, values, bits, null_count, offset, children) -> None:
+        assert isinstance(values, cupy.ndarray)
+        assert (dtype, size, offset, children) == (values.dtype, len(values), 0, [])
+        super().__init__(values, bits, null_count)
 
 
 def bools_to_mask(column: Column) -> tuple[cupy.ndarray, int]:
@@ -82,6 +95,20 @@ class RangeIndex(NamedTuple):
     name: str | None
 
 
+NUMBERED = RangeIndex(0, 1, None)
+
+
+class Index(NamedTuple):
+    """The labels of rows."""
+
+    column: Column
+    name: str | None
+
+    @classmethod
+    def from_pylibcudf(cls, column: Column, metadata) -> Index:
+        return cls(column, metadata["name"])
+
+
 class Taken(list):
     """The columns of a gathered table, which other stand-ins take by a call."""
 
@@ -103,25 +130,29 @@ def gather(table, rows: Column, policy: str) -> SimpleNamespace:
 class DataFrame:
     """Columns by name."""
 
-    def __init__(self, columns) -> None:
+    def __init__(self, columns, index=NUMBERED) -> None:
         self._columns = {
             name: column if isinstance(column, Series) else Series(column) for name, column in columns.items()
         }
+        self.index = index
 
     @classmethod
     def from_pylibcudf(cls, table, metadata) -> DataFrame:
-        return cls(dict(zip(metadata["columns"], map(Series, table.columns), strict=True)))
+        columns = zip(metadata["columns"], map(Series, table.columns), strict=True)
+        return cls(dict(columns), metadata.get("index", NUMBERED))
 
     columns = property(lambda self: list(self._columns))
     dtypes = property(lambda self: [column.dtype for column in self._columns.values()])
-    index = RangeIndex(0, 1, None)
 
     def to_pylibcudf(self) -> tuple[SimpleNamespace, dict]:
         columns = [column.column for column in self._columns.values()]
         return SimpleNamespace(columns=columns), {"columns": self.columns}
 
     def copy(self, deep: bool = True) -> DataFrame:
-        return DataFrame(self._columns)
+        return DataFrame(self._columns, self.index)
+
+    def __iter__(self):
+        return iter(self._columns)
 
     def __len__(self) -> int:
         return len(next(iter(self._columns.values())))
@@ -156,12 +187,14 @@ def modules() -> dict[str, ModuleType]:
     cudf, pylibcudf = ModuleType("cudf"), ModuleType("pylibcudf")
     cudf.Series, cudf.DataFrame = Series, DataFrame
     Series.__module__ = DataFrame.__module__ = "cudf"
-    pylibcudf.Column = Column
+    pylibcudf.Column = MadeColumn
+    pylibcudf.DataType = lambda kind: np.dtype(kind.value)
+    pylibcudf.TypeId = TypeId
     pylibcudf.gpumemoryview = lambda bits: bits
     pylibcudf.Table = lambda columns: SimpleNamespace(columns=columns)
     policies = SimpleNamespace(NULLIFY="checked", DONT_CHECK="unchecked")
     pylibcudf.copying = SimpleNamespace(gather=gather, OutOfBoundsPolicy=policies)
     cudf.RangeIndex = RangeIndex
-    cudf.Index = lambda labels, name: SimpleNamespace(labels=labels, name=name)
+    cudf.Index = Index
     pylibcudf.transform = SimpleNamespace(bools_to_mask=bools_to_mask)
     return {"cudf": cudf, "pylibcudf": pylibcudf}

@@ -14,7 +14,7 @@ import pandas as pd
 from cupy._counting import count, uncounted
 
 from . import frames_on_device
-from .frames_on_device import Column
+from .frames_on_device import Column, TypeId
 
 
 class TextColumn(Column):
@@ -38,7 +38,7 @@ class TextColumn(Column):
     def child(self, i: int) -> SimpleNamespace:
         assert i == 0
         data = SimpleNamespace(ptr=self._offsets.data.ptr)
-        kind = SimpleNamespace(id=lambda: self.offset_type)
+        kind = SimpleNamespace(id=lambda: TypeId(np.dtype(self.offset_type).name))
         return SimpleNamespace(data=lambda: data, type=lambda: kind)
 
 
@@ -152,7 +152,6 @@ def modules() -> tuple[dict[str, ModuleType], list[int], list[int]]:
         return SimpleNamespace(columns=lambda: [Column(column)])
 
     pylibcudf.copying.gather = gather
-    pylibcudf.TypeId = SimpleNamespace(INT64=np.int64)
     cudf.Series, cudf.DataFrame, cudf.Index = Series, DataFrame, index
     cudf.concat = lambda parts: Series(Column(np.concatenate([part.column.values for part in parts])))
     Series.__module__ = DataFrame.__module__ = "cudf"

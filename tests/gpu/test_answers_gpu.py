@@ -5,6 +5,8 @@ import pandas as pd
 import pytest
 
 from rapids_trav.errors import UnknownVertexError
+from rapids_trav.frames.columns import BitMasked, Masked
+from rapids_trav.frames.libraries import library
 
 from .paged_views import in_pages
 from .test_stream_gpu import agree, answers, streamed  # noqa: F401  (fixtures)
@@ -35,6 +37,24 @@ def test_what_is_not_reached_is_null(cudf):
     assert found["distance"].isna().tolist() == [False, False, True, True, False]
     assert found["predecessor"].isna().tolist() == [True, False, True, True, False]
     assert found["predecessor"].dropna().tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "dtype", ["bool", "int8", "uint16", "int32", "int64", "uint64", "float32", "float64"]
+)
+def test_columns_keep_the_types_of_their_arrays(cudf, cupy, dtype):
+    values = cupy.arange(70).astype(dtype)
+    bits = cupy.asarray(np.full(16, 2**32 - 2, np.uint32))  # the first of each 32 is null
+    columns = {
+        "all": values,
+        "none null": BitMasked(values, None, lambda: 0),
+        "some null": BitMasked(values, bits, lambda: 3),
+        "masked": Masked(values, values > 0),
+    }
+    frame = library("cudf").frame(columns)
+    assert [frame[name].dtype for name in frame] == 4 * [np.dtype(dtype)]
+    assert [frame[name].null_count for name in frame] == [0, 0, 3, 1]
+    assert frame["some null"].dropna().to_numpy().tolist() == np.delete(values.get(), [0, 32, 64]).tolist()
 
 
 def test_the_smallest_predecessor_is_by_the_callers_ids(cudf):

@@ -42,3 +42,33 @@ def test_neighbourhoods_of_cudf_frames(engine, where):
         found, right = graph.khop(seed, 1, where=mask[0]), wanted.khop(seed, 1, where=mask[1])
         pd.testing.assert_frame_equal(found.edges.to_pandas(), right.edges)
     assert "index of rows" in graph.memory()["structure"].to_pandas().tolist()
+
+
+CHANGES = {  # which both libraries can make to a frame
+    "fewer digits": lambda frame: frame.__setitem__("km", frame["km"].astype("float32")),
+    "categories": lambda frame: frame.__setitem__("open", frame["open"].astype("int32").astype("category")),
+    "other labels": lambda frame: setattr(frame, "index", frame.index[::-1]),
+    "a name of the labels": lambda frame: setattr(frame, "index", frame.index.rename("row")),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_rows_of_a_cudf_frame_that_the_caller_changes(engine, change):
+    cudf = pytest.importorskip("cudf")
+    u, v = ends()
+    random = np.random.default_rng(4)
+    host = pd.DataFrame({"src": u, "dst": v, "open": random.random(M) < 0.6, "km": random.random(M)})
+    frame = cudf.from_pandas(host)
+    before, wanted = frame.trav.graph(), edges_near(host.trav.graph())
+    for _ in range(2):  # by the index of rows from the second on
+        pd.testing.assert_frame_equal(edges_near(before).to_pandas(), wanted)
+    for changed in (frame, host):
+        CHANGES[change](changed)
+    pd.testing.assert_frame_equal(edges_near(before).to_pandas(), wanted)
+    after, wanted = frame.trav.graph(), edges_near(host.trav.graph())
+    for _ in range(2):
+        pd.testing.assert_frame_equal(edges_near(after).to_pandas(), wanted)
+
+
+def edges_near(graph):
+    return graph.khop(1500, 1).edges

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import cupy
+import cupyx
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.results.columns import MASK_WORDS, kernels_of, labels_of, wait_for_cudf
 from rapids_trav.engines.cuda.runtime.arguments import PathArguments
-from rapids_trav.engines.cuda.runtime.memory import together
+from rapids_trav.engines.cuda.runtime.memory import copied_together, together
+from rapids_trav.engines.cuda.stream.buffers import host_address
 from rapids_trav.engines.interface import Search
 from rapids_trav.frames.columns import BitMasked
 from rapids_trav.ids.maps import IntegerTable
@@ -28,18 +30,19 @@ def path_rows(
     n_searches, n = (1, *found.distance.shape)[-2:]
     n_targets, n_entries = len(targets), n_searches * len(targets)
     kernels, vertex = kernels_of("path_rows.cu", table, n), found.predecessor.dtype
-    picked = cupy.empty(n_entries + 1, vertex)
+    picked = cupyx.empty_pinned(n_entries + 1, vertex)
     distance = cupy.ascontiguousarray(found.distance)
     kernels.launch(
-        "pick_distances", n_entries + 1, distance, n, sources, n_searches, targets, n_targets, picked
-    )
-    *distances, source = picked.get().astype(np.int64)
+        "pick_distances", n_entries + 1, distance, n, sources, n_searches, targets, n_targets,
+        host_address(picked),
+    )  # fmt: skip
+    cupy.cuda.get_current_stream().synchronize()
+    level, source = picked[:-1], picked[-1]
     if source < 0 and len(sources) == 1:
         return None
-    level = np.array(distances, np.int64)
-    ends = np.cumsum(np.maximum(level, 0) + 1)
+    ends = np.cumsum(np.maximum(level, 0) + 1, dtype=np.int64)
     n_rows, unreached = int(ends[-1]), ends[level < 0] - 1
-    on_device, bits = _uploaded(ends, unreached)
+    bits, row_ends, levels = copied_together(_mask(n_rows, unreached), ends, level)
     source_column, target_column, step_column, vertex_column = together(
         (n_rows if each else 0, table.dtype), (n_rows, table.dtype), (n_rows, np.int32), (n_rows, table.dtype)
     )
@@ -49,8 +52,8 @@ def path_rows(
         n_entries=n_entries,
         sources=sources,
         targets=targets,
-        picked=picked,
-        ends=on_device,
+        picked=levels,
+        ends=row_ends,
         predecessors=cupy.ascontiguousarray(found.predecessor),
         **labels_of(table),
         source_column=source_column if each else None,
@@ -72,13 +75,10 @@ def path_rows(
     }
 
 
-def _uploaded(ends: np.ndarray, unreached: np.ndarray) -> tuple[Array, Array | None]:
-    """Return the ends of the entries, and the mask of the rows if some are null, in one copy."""
-    n_words = -(-int(ends[-1]) // (32 * MASK_WORDS)) * MASK_WORDS if len(unreached) else 0
-    begin = n_words * 4  # a multiple of 64 bytes
-    host = np.empty(begin + ends.nbytes, np.uint8)
-    host[:begin] = 0xFF
-    np.bitwise_and.at(host, unreached // 8, ~(1 << unreached % 8).astype(np.uint8))
-    host[begin:] = ends.view(np.uint8)
-    both = cupy.asarray(host)
-    return both[begin:].view(np.int64), both[:begin].view(np.uint32) if n_words else None
+def _mask(n_rows: int, unreached: np.ndarray) -> np.ndarray:
+    """Return the mask in which the rows of unreached targets are null, of no words if there are none."""
+    n_words = -(-n_rows // (32 * MASK_WORDS)) * MASK_WORDS if len(unreached) else 0
+    mask = np.full(4 * n_words, 0xFF, np.uint8)
+    if len(unreached):
+        np.bitwise_and.at(mask, unreached // 8, ~(1 << unreached % 8).astype(np.uint8))
+    return mask.view(np.uint32)

@@ -69,11 +69,31 @@ def together(*shapes: tuple[int, npt.DTypeLike]) -> list[cupy.ndarray]:
 
     An allocation costs the host some ten microseconds, which is as long as a small search.
     """
-    begins, total = aligned(length * np.dtype(dtype).itemsize for length, dtype in shapes)
-    memory = cupy.empty(total, np.uint8).data
+    begins, total = _layout(shapes)
+    memory = cupy.cuda.alloc(total)
     return [
         cupy.ndarray((length,), dtype, memory + begin)
         for begin, (length, dtype) in zip(begins, shapes, strict=True)
+    ]
+
+
+@functools.lru_cache(maxsize=64)  # a graph is asked again and again for answers of one size
+def _layout(shapes: tuple[tuple[int, npt.DTypeLike], ...]) -> tuple[tuple[int, ...], int]:
+    """Return where arrays of these lengths and dtypes begin in one allocation, and its size."""
+    begins, total = aligned(length * np.dtype(dtype).itemsize for length, dtype in shapes)
+    return tuple(begins), total
+
+
+def copied_together(*arrays: np.ndarray) -> list[cupy.ndarray]:
+    """Return one-dimensional arrays of the host in one allocation, by one copy."""
+    begins, total = aligned(array.nbytes for array in arrays)
+    host = np.empty(total, np.uint8)
+    for begin, array in zip(begins, arrays, strict=True):
+        host[begin : begin + array.nbytes] = array.view(np.uint8)
+    memory = cupy.asarray(host).data
+    return [
+        cupy.ndarray(array.shape, array.dtype, memory + begin)
+        for begin, array in zip(begins, arrays, strict=True)
     ]
 
 
