@@ -112,17 +112,21 @@ struct SentWords {
     }
 };
 
+// Returns the number of this warp, counted from warp `first` on.
+__device__ __forceinline__ u32 warp_from(u32 first) {
+    const u32 own = static_cast<u32>(grid_warp());
+    return own >= first ? own - first : own + static_cast<u32>(grid_warps()) - first;
+}
+
 // Calls visit(rank, place, any) for the entries of all ranks' lists, a warp at a time, `any` being false for
 // lanes without one.  Each list begins with another warp, so that short lists are read at the same time.
 template <class Visit>
 __device__ __forceinline__ void for_listed(const Ranks& ranks, const RanksShared& heard, Visit visit) {
     const u32 n_warps = static_cast<u32>(grid_warps());
-    const u32 own = static_cast<u32>(grid_warp());
     for (i32 k = 0; k < ranks.n; ++k) {
         const i32 r = ranks.rank + k < ranks.n ? ranks.rank + k : ranks.rank + k - ranks.n;
         const u64 size = heard.listed(r);
-        const u32 first = static_cast<u32>(k) * n_warps / static_cast<u32>(ranks.n);
-        const u32 warp = own >= first ? own - first : own + n_warps - first;
+        const u32 warp = warp_from(static_cast<u32>(k) * n_warps / static_cast<u32>(ranks.n));
         for (u64 base = static_cast<u64>(warp) * WARP; base < size; base += n_warps * WARP) {
             visit(r, base + lane_id(), base + lane_id() < size);
         }
@@ -202,12 +206,10 @@ template <class Queue>
 __device__ void push_few(const Graph& graph, const State& state, const ListedFrontier& frontier, i32 depth,
                          const Queue& queue, Tally& tally) {
     const u32 n_warps = static_cast<u32>(grid_warps());
-    const u32 first = lane_id() * n_warps / WARP;
-    const u32 own = static_cast<u32>(grid_warp());
     const vertex_t v = frontier.of_lane();
     const edge_t begin = v == NONE ? 0 : graph.out.offsets[v];
     const edge_t degree = v == NONE ? 0 : graph.out.offsets[v + 1] - begin;
-    const edge_t offset = static_cast<edge_t>(own >= first ? own - first : own + n_warps - first) * BATCH;
+    const edge_t offset = static_cast<edge_t>(warp_from(lane_id() * n_warps / WARP)) * BATCH;
     for (u32 lanes = __ballot_sync(FULL_WARP, offset < degree); lanes; lanes &= lanes - 1) {
         const i32 owner = __ffs(lanes) - 1;
         const vertex_t source = __shfl_sync(FULL_WARP, v, owner);
