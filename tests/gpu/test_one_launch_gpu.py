@@ -109,7 +109,7 @@ def test_every_exchange_is_used_and_right(cupy, lean, blocks, n_ranks):
 @pytest.mark.parametrize("n_hubs", [1, 32, 33])
 def test_a_frontier_of_few_vertices_is_right(cupy, n_hubs, n_ranks):
     """The hubs are the frontier; some have rows of two edges, some rows that all warps share."""
-    n_long, n_leaves = (n_hubs + 1) // 2, 3000
+    n_long, n_leaves = (n_hubs + 1) // 2, 12_000
     hubs = np.arange(1, n_hubs + 1)
     leaves = n_hubs + 1 + np.arange(n_leaves)
     ends = n_hubs + 1 + n_leaves + np.arange(n_hubs)
