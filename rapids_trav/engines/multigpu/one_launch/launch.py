@@ -37,8 +37,8 @@ from rapids_trav.memory.model.spread import THIN_EDGES
 _AWAKE, NAP = 1e-3, 5e-5  # seconds for which the host asks without pause, and between questions after that
 IDLE = 0.02  # seconds after which the link between GPUs may be asleep: after 0.1 s it was on H200s (NV18)
 _WAKING_BYTES = 1 << 20  # that wake it; 4 KiB did not suffice
-# Threads of a block, in place of one GPU's largest: more registers for each.  On two H100s R-MAT 26 and 27 take
-# 2 % more time with 1024 threads and 1 % with 768.
+# Threads of a block, fewer than on one GPU, as each needs more registers.  On two H100s R-MAT 26 and 27 take
+# 2 % more time with 1024 threads, and 1 % more with 768.
 LARGE_BLOCK = 896
 WIDE_BLOCK = 768  # with 64-bit offsets; other numbers have not been measured
 TUNED = {

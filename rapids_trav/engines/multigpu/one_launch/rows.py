@@ -24,7 +24,7 @@ from rapids_trav.engines.cuda.build.in_memory import (
 from rapids_trav.engines.multigpu.one_launch.dealing import Dealing
 from rapids_trav.tuning import Layout
 
-# Kernels index a few thousand entries past the end of a row.  The search by ranks takes offsets without a sign.
+# Offsets of 32 bits have no sign here, and kernels index a few thousand entries past the end of a row.
 _NARROW_OFFSETS = 2**32 - 2**16
 _AT_ONCE = 1 << 24  # entries whose ids are computed together, so that temporary arrays stay small
 
