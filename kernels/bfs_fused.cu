@@ -70,7 +70,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     bool lists_swapped = false;
     const auto listed_now = [&]() { return lists_swapped ? given.listed_b : given.listed_a; };
     const auto listed_next = [&]() { return lists_swapped ? given.listed_a : given.listed_b; };
-    bool sent = false;       // the frontier is in the inboxes, not in the lists
+    bool sent = false;  // the frontier is in the inboxes, not in the lists
     // How the bitmap came to have the vertices of all ranks; otherwise it has those of this one.
     Exchange whole_map = NO_EXCHANGE;
     const auto inboxes = [&](u32 number) { return Inboxes{&ranks, given.inbox, number}; };

@@ -148,8 +148,7 @@ struct ListedFrontier {
     // Calls visit(id) for each vertex, NONE for lanes without one.
     template <class Visit>
     __device__ __forceinline__ void for_each(Visit visit) const {
-        for_listed(ranks, heard,
-                   [&](i32 r, u64 place, bool any) { visit(any ? entry(r, place) : NONE); });
+        for_listed(ranks, heard, [&](i32 r, u64 place, bool any) { visit(any ? entry(r, place) : NONE); });
     }
 
     // Returns a vertex to each lane of every warp, or NONE; there are at most 32.

@@ -31,8 +31,8 @@ struct Frontier {
     }
 };
 
-// Ends a batch of loads: where registers are scarce, the compiler would otherwise wait for one before it issues
-// the next.
+// Ends a batch of loads: where registers are scarce, the compiler would otherwise wait for one before it
+// issues the next.
 __device__ __forceinline__ void end_loads() {
     if (RANKED) __syncwarp(__activemask());
 }

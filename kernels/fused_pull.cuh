@@ -181,8 +181,8 @@ __device__ void pull_sparse(const Graph& graph, const State& state, const Fronti
 }
 
 // Processes one level with the whole grid.  `next` receives every word of the new frontier up to `n_linked`,
-// and `queue` receives its vertices if `listed`; `send(word, bits)` is called for each word.  `pushed`, if not
-// null, is a frontier that a push step wrote to a bitmap, and whose vertices are not yet visited.
+// and `queue` receives its vertices if `listed`; `send(word, bits)` is called for each word.  `pushed`, if
+// not null, is a frontier that a push step wrote to a bitmap, and whose vertices are not yet visited.
 template <class Queue, class Send>
 __device__ void pull_level(const Graph& graph, const State& state, const Frontier& frontier,
                            const u32* pushed, u32* next, HubItem* deferred, i32 depth, Level* level,
