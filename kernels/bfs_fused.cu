@@ -71,7 +71,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     const auto listed_now = [&]() { return lists_swapped ? given.listed_b : given.listed_a; };
     const auto listed_next = [&]() { return lists_swapped ? given.listed_a : given.listed_b; };
     bool sent = false;  // the frontier is in the inboxes, not in the lists
-    // How the bitmap came to have the vertices of all ranks; otherwise it has those of this one.
+    // How the bitmap got the vertices of all ranks; NO_EXCHANGE: it has only this rank's.
     Exchange whole_map = NO_EXCHANGE;
     const auto inboxes = [&](u32 number) { return Inboxes{&ranks, given.inbox, number}; };
     const auto listed_frontier = [&]() {
@@ -366,7 +366,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
                 if (RANKED) deferred = shared.seen.deferred;
             }
 #if RANKED
-            // Deferred vertices are not sent, as their words have been.
+            // Deferred vertices were found after their words had been sent, so the parts are copied.
             if (!ending && !deferred) whole_map = WORDS;
 #endif
             swap(bitmap_a, bitmap_b);

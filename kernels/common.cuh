@@ -3,8 +3,8 @@
 //
 // The loader puts a preamble of #defines before this text; the defaults below let nvcc and an editor compile
 // each .cu alone.  Ids, offsets and counts are signed, and 64-bit wherever they may count edges, so that
-// signed and unsigned values are never compared.  Sets of bits and lanes, and totals that atomics add to, are
-// unsigned; casts to and from them are static_cast.
+// signed and unsigned values are never compared (but for degrees, with UNSIGNED_OFFSETS).  Sets of bits and
+// lanes, and totals that atomics add to, are unsigned; casts to and from them are static_cast.
 //
 // A kernel with more than eleven arguments takes them in one struct, by value, which is listed with the same
 // fields in the same order in rapids_trav/engines/cuda/runtime/arguments.py.  __restrict__ has no effect on
@@ -22,7 +22,7 @@
 #define VERTEX_BITS 32  // 64 when there are 2^31 vertices or more
 #endif
 #ifndef EDGE_BITS
-#define EDGE_BITS 32  // 64 when there are 2^31 edges or more
+#define EDGE_BITS 32  // 64 when there are 2^31 edges or more, or 2^32 with UNSIGNED_OFFSETS
 #endif
 
 using u8 = unsigned char;  // NVRTC has no <cstdint>, and atomics require exactly these types

@@ -154,7 +154,7 @@ struct ListedFrontier {
     // Returns a vertex to each lane of every warp, or NONE; there are at most 32.
     __device__ __forceinline__ vertex_t of_lane() const {
         vertex_t id = NONE;
-        u64 place = lane_id();  // before the first entry, it is a large number
+        u64 place = lane_id();  // wraps to a large number once the lane has its entry
         for (i32 r = 0; r < ranks.n; ++r) {
             const u64 size = heard.listed(r);
             if (place < size) id = entry(r, place);

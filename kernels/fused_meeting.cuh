@@ -4,7 +4,8 @@
 // Vertex number `local` of rank r has the id r * n_each + local.  A rank finds only its own vertices.  Its
 // rows in `in` are the rows of its own vertices, whose neighbours are ids; its rows in `out` are rows of all
 // ids, whose neighbours are its own vertices.  Queues, `visited` and the answer have the rank's own vertices.
-// The bitmaps of the frontier have all ids; each rank has a copy, and writes only its own part of new ones.
+// The bitmaps of the frontier have all ids; each rank has a copy, and a rank writes only its own part, in its
+// own copy or in all of them.
 //
 // Ranks meet once a level.
 //
@@ -18,9 +19,10 @@
 // as a rank can be one meeting ahead.  A rank that waits too long, or is told to stop, tells all others to
 // stop (fused_leaving.cuh).
 //
-// Memory of other ranks is read with volatile loads, which bypass the caches.  A fence for the system takes
-// several times as long as a fence for the GPU, so only a block that completes totals issues one: it also
-// releases what the other blocks wrote and had released to that block.
+// Memory of other ranks is read and written with volatile loads and stores, which bypass the caches.  A fence
+// for the system takes several times as long as a fence for the GPU, so only a block that completes totals
+// issues one: it also releases what the other blocks wrote, to this rank's memory or to another's, and had
+// released to that block.
 #pragma once
 #include "fused_frontier.cuh"
 #include "fused_level.cuh"

@@ -395,7 +395,7 @@ class CudfFrames:
         return column.take(self.xp.maximum(rows, 0)).reset_index(drop=True).where(rows >= 0)
 
     def is_plain(self, frame: Frame) -> bool:
-        """Return whether all columns are numbers of NumPy's types, which takes as long as a search."""
+        """Return whether all columns are numbers of NumPy's types; the check takes as long as a search."""
         return all(isinstance(dtype, np.dtype) and dtype.kind in "iufb" for dtype in frame.dtypes)
 
     def rows_of(self, frame: Frame, rows: Array, plain: bool = False) -> Frame:

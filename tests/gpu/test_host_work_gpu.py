@@ -181,6 +181,20 @@ def test_what_is_not_reached(build, name, degree_sort, ids):
         assert rows_of(found, found.columns) == rows_of(theirs, found.columns)
 
 
+@pytest.mark.parametrize("few", [1, 2, 100])
+@pytest.mark.parametrize("name", ["paths", "targets", "paths of each", "array"])
+def test_many_numbers_are_copied_and_few_pinned(build, cupy, monkeypatch, name, few):
+    from rapids_trav.engines.cuda.runtime import host_numbers
+
+    monkeypatch.setattr(host_numbers, "FEW", few)
+    pinned = [isinstance(host_numbers.HostNumbers.empty(n, np.int32).argument, int) for n in (few, few + 1)]
+    assert pinned == [True, False]
+    columns = {"src": np.array([0, 1, 2, 4]), "dst": np.array([1, 2, 3, 5])}
+    theirs = APART[name](Graph.from_edges(pd.DataFrame(columns), engine="cpu"))
+    found = APART[name](build(columns))
+    assert rows_of(found, found.columns) == rows_of(theirs, found.columns)
+
+
 @pytest.mark.parametrize("unknown", [7, [7], -1, 2**40, [0, 7], np.array([7])])
 @pytest.mark.parametrize("ask", ["bfs", "reached", "levels", "paths", "targets", "khop", "each"])
 def test_unknown_vertices_are_refused(build, ask, unknown):

@@ -210,7 +210,7 @@ def test_long_paths_and_large_stars(cupy, lean, n_ranks):
 @pytest.mark.parametrize("n_ranks", [1, 2])
 @pytest.mark.parametrize(("paths", "leaves", "per_level"), [(40, 0, 1), (32, 40, 1), (33, 40, 2)])
 def test_short_rows_and_few_vertices_take_one_barrier_a_level(cupy, n_ranks, paths, leaves, per_level):
-    """They are followed as they are listed; other long rows are queued first, which takes a barrier more."""
+    """Short rows, and rows of at most 32 vertices, are not queued first, which takes a barrier more."""
     length, blocks = 60, 3
     n = paths * length
     along = np.arange(n).reshape(paths, length)
@@ -299,7 +299,7 @@ def test_offsets_that_were_built_wide_become_narrow(cupy, monkeypatch, lean):
         check(made, [1])
 
 
-@pytest.mark.parametrize(("entries", "bits"), [(2**32 - 2**16 - 1, 32), (2**32 - 2**16, 64)])
+@pytest.mark.parametrize(("entries", "bits"), [(2**32 - 2**20 - 1, 32), (2**32 - 2**20, 64)])
 def test_offsets_leave_room_for_entries_past_the_end(cupy, entries, bits):
     from rapids_trav.engines.multigpu.one_launch.rows import offset_type
 

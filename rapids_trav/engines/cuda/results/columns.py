@@ -16,8 +16,9 @@ import numpy.typing as npt
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.cuda.runtime.arguments import AnswerArguments
+from rapids_trav.engines.cuda.runtime.host_numbers import HostNumbers
 from rapids_trav.engines.cuda.runtime.memory import together
-from rapids_trav.engines.cuda.stream.buffers import host_address, to_host
+from rapids_trav.engines.cuda.stream.buffers import to_host
 from rapids_trav.engines.interface import Search
 from rapids_trav.frames.columns import BitMasked
 from rapids_trav.ids.maps import IntegerTable, vertex_dtype
@@ -153,19 +154,14 @@ def locate(label: int, table: IntegerTable, n: int) -> Array:
 
 
 def locate_each(labels: np.ndarray, table: IntegerTable, n: int) -> np.ndarray:
-    """Return the internal ids of many vertices on the host, -1 for unknown ones.
-
-    The kernel reads and writes host memory: copies of a few numbers would take longer than it does.
-    """
-    given = cupyx.empty_pinned(len(labels), table.dtype)
-    given[:] = labels
-    found: np.ndarray = cupyx.empty_pinned(len(labels), vertex_dtype(n))
-    kernels_of("answer.cu", table, n).launch(
-        "locate_each", len(labels), host_address(given), len(labels), table.rank, table.ids,
-        first_label(table), n, host_address(found),
-    )  # fmt: skip
-    cupy.cuda.get_current_stream().synchronize()
-    return found
+    """Return the internal ids of many vertices on the host, -1 for unknown ones."""
+    given = HostNumbers.of(labels, table.dtype)
+    with HostNumbers.empty(len(labels), vertex_dtype(n)) as found:
+        kernels_of("answer.cu", table, n).launch(
+            "locate_each", len(labels), given.argument, len(labels), table.rank, table.ids,
+            first_label(table), n, found.argument,
+        )  # fmt: skip
+    return found.on_host
 
 
 def kernels_of(file: str, table: IntegerTable, n: int) -> loader.Kernels:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import cupy
-import cupyx
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.results.columns import MASK_WORDS, kernels_of, labels_of, wait_for_cudf
 from rapids_trav.engines.cuda.runtime.arguments import PathArguments
+from rapids_trav.engines.cuda.runtime.host_numbers import HostNumbers
 from rapids_trav.engines.cuda.runtime.memory import copied_together, together
-from rapids_trav.engines.cuda.stream.buffers import host_address
 from rapids_trav.engines.interface import Search
 from rapids_trav.frames.columns import BitMasked
 from rapids_trav.ids.maps import IntegerTable
@@ -30,14 +29,14 @@ def path_rows(
     n_searches, n = (1, *found.distance.shape)[-2:]
     n_targets, n_entries = len(targets), n_searches * len(targets)
     kernels, vertex = kernels_of("path_rows.cu", table, n), found.predecessor.dtype
-    picked = cupyx.empty_pinned(n_entries + 1, vertex)
     distance = cupy.ascontiguousarray(found.distance)
-    kernels.launch(
-        "pick_distances", n_entries + 1, distance, n, sources, n_searches, targets, n_targets,
-        host_address(picked),
-    )  # fmt: skip
-    cupy.cuda.get_current_stream().synchronize()
-    level, source = picked[:-1], picked[-1]
+    with HostNumbers.empty(n_entries + 1, vertex) as picked:
+        kernels.launch(
+            "pick_distances", n_entries + 1, distance, n, sources, n_searches, targets, n_targets,
+            picked.argument,
+        )  # fmt: skip
+    numbers = picked.on_host
+    level, source = numbers[:-1], numbers[-1]
     if source < 0 and len(sources) == 1:
         return None
     ends = np.cumsum(np.maximum(level, 0) + 1, dtype=np.int64)

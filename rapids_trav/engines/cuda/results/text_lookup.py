@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import cupy
-import cupyx
 import numpy as np
 
 from rapids_trav.engines.cuda.runtime import loader
-from rapids_trav.engines.cuda.stream.buffers import host_address
+from rapids_trav.engines.cuda.runtime.host_numbers import HostNumbers
 from rapids_trav.ids.maps import TextTable, vertex_dtype
 
 
@@ -19,13 +18,13 @@ def locate_texts(given: Sequence[bytes], table: TextTable, n: int) -> np.ndarray
     np.cumsum([len(text) for text in given], out=offsets[1:])
     text = b"".join(given)
     both = cupy.asarray(np.frombuffer(offsets.tobytes() + text, np.uint8))
-    found: np.ndarray = cupyx.empty_pinned(len(given), vertex_dtype(n))
+    vertex = vertex_dtype(n)
     kernels = loader.load(
-        "text_lookup.cu", vertex_bits=8 * found.dtype.itemsize, OFFSET_BITS=8 * table.offset_bytes
+        "text_lookup.cu", vertex_bits=8 * vertex.itemsize, OFFSET_BITS=8 * table.offset_bytes
     )
-    kernels.launch(
-        "locate_texts", len(given), both[offsets.nbytes :], both, len(given), table.bytes, table.offsets, n,
-        table.rank, host_address(found),
-    )  # fmt: skip
-    cupy.cuda.get_current_stream().synchronize()
-    return found
+    with HostNumbers.empty(len(given), vertex) as found:
+        kernels.launch(
+            "locate_texts", len(given), both[offsets.nbytes :], both, len(given), table.bytes, table.offsets,
+            n, table.rank, found.argument,
+        )  # fmt: skip
+    return found.on_host

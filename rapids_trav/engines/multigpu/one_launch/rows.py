@@ -24,8 +24,8 @@ from rapids_trav.engines.cuda.build.in_memory import (
 from rapids_trav.engines.multigpu.one_launch.dealing import Dealing
 from rapids_trav.tuning import Layout
 
-# Offsets of 32 bits have no sign here, and kernels index a few thousand entries past the end of a row.
-_NARROW_OFFSETS = 2**32 - 2**16
+# Ranks use unsigned offsets.  Kernels index past the end of a row, at most by what a grid reads at once.
+_NARROW_OFFSETS = 2**32 - 2**20
 _AT_ONCE = 1 << 24  # entries whose ids are computed together, so that temporary arrays stay small
 
 
