@@ -184,7 +184,7 @@ def test_what_is_not_reached(build, name, degree_sort, ids):
 @pytest.mark.parametrize("few", [1, 2, 100])
 @pytest.mark.parametrize("name", ["paths", "targets", "paths of each", "array"])
 def test_many_numbers_are_copied_and_few_pinned(build, cupy, monkeypatch, name, few):
-    from rapids_trav.engines.cuda.runtime import host_numbers
+    from rapids_trav.engines.cuda.results import host_numbers
 
     monkeypatch.setattr(host_numbers, "FEW", few)
     pinned = [isinstance(host_numbers.HostNumbers.empty(n, np.int32).argument, int) for n in (few, few + 1)]

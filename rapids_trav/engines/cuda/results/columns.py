@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.cuda.results.host_numbers import HostNumbers
 from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.cuda.runtime.arguments import AnswerArguments
-from rapids_trav.engines.cuda.runtime.host_numbers import HostNumbers
 from rapids_trav.engines.cuda.runtime.memory import together
 from rapids_trav.engines.cuda.stream.buffers import to_host
 from rapids_trav.engines.interface import Search
