@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import pytest
 from distributed_cases import edges_of
@@ -15,6 +18,7 @@ dask = pytest.importorskip("dask.dataframe")
 pytest.importorskip("rapids_trav.distributed.session.gang")
 
 THREADS = 4
+ALONE = Path(__file__).with_name("only_client_process.py")
 
 
 def search(graph, wanted, first, times, wrong):
@@ -71,3 +75,9 @@ def test_overlapping_workers(client, cluster, monkeypatch, searches):
     assert wrong == []
     assert {most for _, most in served.values()} == {1}  # even on workers with ranks of both graphs
     assert [served[worker][0] for worker in workers] == [searches // 2, searches, searches, searches // 2]
+
+
+def test_a_graph_needs_no_current_client():
+    """The client that is given builds the graph and asks it."""
+    ended = subprocess.run([sys.executable, ALONE], capture_output=True, text=True, check=False, timeout=120)
+    assert ended.stdout.splitlines()[-1:] == ["[[0, 0], [1, 1], [2, 2], [3, 3]]"], ended.stderr

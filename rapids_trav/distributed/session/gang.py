@@ -196,7 +196,8 @@ class Gang:
         """Wait until tasks have ended, or the ranks are lost: Dask may then never run a task."""
         while True:
             try:
-                wait(futures, timeout=PATIENCE)
+                with self.client.as_current():  # `wait` asks the current client
+                    wait(futures, timeout=PATIENCE)
                 return
             except TimeoutError:
                 if (error := self._failure()) is not None:
