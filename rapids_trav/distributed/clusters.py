@@ -108,7 +108,7 @@ def build(edges: Frame, options: BuildOptions, client: Client) -> DistributedQue
         src=sides[0],
         dst=sides[1],
         directed=bool(options.directed),
-        vertices=dask_frames.portable(options.vertices),
+        vertices=dask_frames.portable(options.vertices, client),
         grid=None if options.grid is None else (options.grid[0], options.grid[1]),
         keep_rows=bool(options.keep_rows),
     )

@@ -25,10 +25,11 @@ def partitions(frame: Frame, client: Client) -> Futures:
     return client.compute(frame.to_delayed())
 
 
-def portable(value: Any) -> Any:
-    """Return vertices that a caller passed in a form that can be sent to the workers."""
+def portable(value: Any, client: Client) -> Any:
+    """Return vertices that a caller passed in a form that can be sent to the workers of a client."""
     if hasattr(value, "__dask_graph__"):
-        value = value.compute()
+        with client.as_current():
+            value = value.compute()
     if isinstance(value, Iterator):
         return list(value)
     return proxies.opened(value, on_gpu=False)

@@ -31,6 +31,7 @@ from rapids_trav.algorithms.options import (
     SsspOptions,
 )
 from rapids_trav.distributed.dask_frames import Futures, assembled, joined, portable, without_rows
+from rapids_trav.distributed.session.waiting import thread_for_others
 from rapids_trav.errors import CLOSED, TravError
 from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.exchange import EdgeColumns
@@ -111,14 +112,14 @@ class DistributedQuestions:
         )
 
     def bfs(self, sources: object, options: SearchOptions) -> Answer:
-        kept = self._ask("bfs", portable(sources), **_named(options))
+        kept = self._ask("bfs", portable(sources, self._client), **_named(options, self._client))
         kind = ("bfs", options.mode, options.predecessors)
         result = self._frame(kept, "result", kind, in_turns=options.mode == "each")
         return Traced(result, self._small(kept, "trace")) if options.trace else result
 
     def bfs_stream(self, roots: object, options: SearchOptions) -> BfsStream[Frame]:
         if not isinstance(roots, Iterator):  # those are read as the searches advance
-            roots = portable(roots)
+            roots = portable(roots, self._client)
         given = each_vertex("roots", roots, len(self.ends[0]), on_gpu=False)
         stream: BfsStream[Frame] = BfsStream((root, self.bfs(root, options)) for root in given)
         self._streams.add(stream)
@@ -130,21 +131,21 @@ class DistributedQuestions:
                 "weighted=True needs weights, which a graph on the workers of a cluster does not have: build "
                 "the graph in this process, with edges.compute().trav.graph(...), and ask it."
             )
-        named = _named(options)
-        kept = self._ask("paths", portable(sources), named.pop("targets", None), **named)
+        named = _named(options, self._client)
+        kept = self._ask("paths", portable(sources, self._client), named.pop("targets", None), **named)
         return self._frame(kept, "result", ("paths", options.mode))
 
     def khop(self, seeds: object, k: int, options: SearchOptions) -> Neighborhood:
-        kept = self._ask("khop", portable(seeds), k, **_named(options))
+        kept = self._ask("khop", portable(seeds, self._client), k, **_named(options, self._client))
         src, dst = map(tuple, self.ends)
         columns = EdgeColumns(src, dst, None, self.directed)
         return Neighborhood.of(self._frame(kept, "vertices", ("khop",)), self._edges(kept), columns)
 
     def levels(self, sources: object, options: SearchOptions) -> Frame:
-        named = _named(options)
+        named = _named(options, self._client)
         named.pop("predecessors", None)  # levels need only distances
         return self._frame(
-            self._ask("levels", portable(sources), **named), "result", ("levels", options.mode)
+            self._ask("levels", portable(sources, self._client), **named), "result", ("levels", options.mode)
         )
 
     def degrees(self, direction: Direction) -> Frame:
@@ -239,16 +240,17 @@ class DistributedQuestions:
     def _meta(self, future: Future, kind: tuple) -> Frame:
         """Return an empty frame with the columns of an answer; a worker is asked once for each kind."""
         if kind not in self._metas:
-            self._metas[kind] = self._client.submit(without_rows, future, pure=False).result()
+            with thread_for_others():
+                self._metas[kind] = self._client.submit(without_rows, future, pure=False).result()
         return self._metas[kind]
 
 
-def _named(options: SearchOptions) -> dict[str, Any]:
+def _named(options: SearchOptions, client: Client) -> dict[str, Any]:
     """Return the options that differ from their defaults, in a form that can be sent to the workers."""
     refuse_mask(options.where)
     given = {part.name: getattr(options, part.name) for part in fields(options)}
     defaults = {part.name: part.default for part in fields(options)}
-    return {name: portable(value) for name, value in given.items() if value is not defaults[name]}
+    return {name: portable(value, client) for name, value in given.items() if value is not defaults[name]}
 
 
 def _flat(parts: Any) -> Futures:

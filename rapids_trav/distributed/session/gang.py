@@ -6,6 +6,7 @@ import asyncio
 import uuid
 import weakref
 from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import CancelledError
 from typing import Any, NoReturn, TypeVar
 
 from distributed import Client, Future, wait
@@ -17,6 +18,7 @@ from rapids_trav.distributed.session.kept import FramesOfRank, KeptOnWorkers, re
 from rapids_trav.distributed.session.placement import place
 from rapids_trav.distributed.session.tasks import put_partition
 from rapids_trav.distributed.session.verdict import ERROR, FAILED, Reply
+from rapids_trav.distributed.session.waiting import thread_for_others
 from rapids_trav.engines.multigpu.communicator import DEADLINE
 from rapids_trav.engines.multigpu.errors import RankError
 from rapids_trav.errors import TravError, first_line, listed
@@ -121,17 +123,18 @@ class Gang:
         ranks (`placement.place`).  Partitions move directly from worker to worker.
         """
         self._check()
-        for partition in partitions:
-            self._wait([partition])
-            if (error := partition.exception()) is not None:
-                raise error
-        holders = self.client.who_has(partitions)
-        rank_of = place([holders.get(part.key, ()) for part in partitions], self.workers)
-        puts = [
-            self._submit(put_partition, rank, number, partition)
-            for number, (partition, rank) in enumerate(zip(partitions, rank_of, strict=True))
-        ]
-        self._gathered(puts)
+        with thread_for_others():
+            for partition in partitions:
+                self._wait([partition])
+                if (error := partition.exception()) is not None:
+                    raise error
+            holders = self.client.who_has(partitions)
+            rank_of = place([holders.get(part.key, ()) for part in partitions], self.workers)
+            puts = [
+                self._submit(put_partition, rank, number, partition)
+                for number, (partition, rank) in enumerate(zip(partitions, rank_of, strict=True))
+            ]
+            self._gathered(puts)
 
     def call(self, function: Callable, *args: object, **kwargs: object) -> Any:
         """Call `function(state, *args, **kwargs)` on every rank at once, when it is the gang's turn.
@@ -203,6 +206,12 @@ class Gang:
                 if (error := self._failure()) is not None:
                     self._error = _bare(error)
                     raise error from None
+            except CancelledError as error:
+                _check(self.client)
+                raise TravError(
+                    "Dask has let go of a partition of the edges: give edges whose futures belong to the "
+                    "client of the graph, and persist them again if they were lost."
+                ) from error
 
     def _failure(self) -> RankError | None:
         """Return the error of ranks that are lost, as the conductor knows it."""
@@ -262,6 +271,7 @@ def _waited(client: Client, work: Callable[[], Coroutine[None, None, T]]) -> T:
     try:
         return client.sync(work)
     except OSError as error:
+        _check(client)
         raise RankError.because(f"the scheduler cannot be reached: {first_line(error)}") from error
 
 
