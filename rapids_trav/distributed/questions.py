@@ -112,7 +112,7 @@ class DistributedQuestions:
         )
 
     def bfs(self, sources: object, options: SearchOptions) -> Answer:
-        kept = self._ask("bfs", portable(sources, self._client), **_named(options, self._client))
+        kept = self._ask("bfs", sources, **_named(options))
         kind = ("bfs", options.mode, options.predecessors)
         result = self._frame(kept, "result", kind, in_turns=options.mode == "each")
         return Traced(result, self._small(kept, "trace")) if options.trace else result
@@ -131,22 +131,20 @@ class DistributedQuestions:
                 "weighted=True needs weights, which a graph on the workers of a cluster does not have: build "
                 "the graph in this process, with edges.compute().trav.graph(...), and ask it."
             )
-        named = _named(options, self._client)
-        kept = self._ask("paths", portable(sources, self._client), named.pop("targets", None), **named)
+        named = _named(options)
+        kept = self._ask("paths", sources, named.pop("targets", None), **named)
         return self._frame(kept, "result", ("paths", options.mode))
 
     def khop(self, seeds: object, k: int, options: SearchOptions) -> Neighborhood:
-        kept = self._ask("khop", portable(seeds, self._client), k, **_named(options, self._client))
+        kept = self._ask("khop", seeds, k, **_named(options))
         src, dst = map(tuple, self.ends)
         columns = EdgeColumns(src, dst, None, self.directed)
         return Neighborhood.of(self._frame(kept, "vertices", ("khop",)), self._edges(kept), columns)
 
     def levels(self, sources: object, options: SearchOptions) -> Frame:
-        named = _named(options, self._client)
+        named = _named(options)
         named.pop("predecessors", None)  # levels need only distances
-        return self._frame(
-            self._ask("levels", portable(sources, self._client), **named), "result", ("levels", options.mode)
-        )
+        return self._frame(self._ask("levels", sources, **named), "result", ("levels", options.mode))
 
     def degrees(self, direction: Direction) -> Frame:
         return self._frame(self._ask("degrees", direction), "result", ("degrees",))
@@ -210,7 +208,9 @@ class DistributedQuestions:
     def _ask(self, name: str, *arguments: object, **options: object) -> Any:
         from rapids_trav.distributed.ranks.service import ask
 
-        return self._gang.call(ask, name, arguments, options)
+        given = tuple(portable(value, self._client) for value in arguments)
+        named = {option: portable(value, self._client) for option, value in options.items()}
+        return self._gang.call(ask, name, given, named)
 
     def _frame(self, kept: KeptOnWorkers, name: str, kind: tuple, in_turns: bool = False) -> Frame:
         """Return an answer as a Dask frame.
@@ -245,12 +245,12 @@ class DistributedQuestions:
         return self._metas[kind]
 
 
-def _named(options: SearchOptions, client: Client) -> dict[str, Any]:
-    """Return the options that differ from their defaults, in a form that can be sent to the workers."""
+def _named(options: SearchOptions) -> dict[str, Any]:
+    """Return the options that differ from their defaults."""
     refuse_mask(options.where)
     given = {part.name: getattr(options, part.name) for part in fields(options)}
     defaults = {part.name: part.default for part in fields(options)}
-    return {name: portable(value, client) for name, value in given.items() if value is not defaults[name]}
+    return {name: value for name, value in given.items() if value is not defaults[name]}
 
 
 def _flat(parts: Any) -> Futures:

@@ -12,10 +12,9 @@ def thread_for_others() -> Iterator[None]:
 
     Dask's own `compute` does so, too.  Otherwise tasks that wait for others may occupy all threads.
     """
-    from distributed import get_worker, rejoin, secede
+    from distributed import rejoin, secede
 
     try:
-        get_worker()
         secede()
     except (ValueError, KeyError):  # not in a task, or in one that has left already
         yield

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import cupy
@@ -70,11 +70,7 @@ def together(*shapes: tuple[int, npt.DTypeLike]) -> list[cupy.ndarray]:
     An allocation costs the host some ten microseconds, which is as long as a small search.
     """
     begins, total = _layout(shapes)
-    memory = cupy.cuda.alloc(total)
-    return [
-        cupy.ndarray((length,), dtype, memory + begin)
-        for begin, (length, dtype) in zip(begins, shapes, strict=True)
-    ]
+    return _parts(cupy.cuda.alloc(total), begins, shapes)
 
 
 @functools.lru_cache(maxsize=64)  # a graph is asked again and again for answers of one size
@@ -90,10 +86,16 @@ def copied_together(*arrays: np.ndarray) -> list[cupy.ndarray]:
     host = np.empty(total, np.uint8)
     for begin, array in zip(begins, arrays, strict=True):
         host[begin : begin + array.nbytes] = array.view(np.uint8)
-    memory = cupy.asarray(host).data
+    return _parts(cupy.asarray(host).data, begins, [(len(array), array.dtype) for array in arrays])
+
+
+def _parts(
+    memory: cupy.cuda.MemoryPointer, begins: Sequence[int], shapes: Iterable[tuple[int, npt.DTypeLike]]
+) -> list[cupy.ndarray]:
+    """Return arrays of these lengths and dtypes that begin at these bytes of an allocation."""
     return [
-        cupy.ndarray(array.shape, array.dtype, memory + begin)
-        for begin, array in zip(begins, arrays, strict=True)
+        cupy.ndarray((length,), dtype, memory + begin)
+        for begin, (length, dtype) in zip(begins, shapes, strict=True)
     ]
 
 
