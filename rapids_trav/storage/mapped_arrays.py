@@ -100,12 +100,12 @@ class Scratch:
             with tempfile.TemporaryFile(dir=self.folder) as file:
                 preallocate(file, n * dtype.itemsize)
                 return np.frombuffer(mmap.mmap(file.fileno(), n * dtype.itemsize), dtype)
-        except FileNotFoundError as error:
-            raise TravError(
-                f"The folder {self.folder} for {what} does not exist: create it, or name another folder with "
-                f"spill=."
-            ) from error
         except OSError as error:
+            if not Path(self.folder).is_dir():
+                raise TravError(
+                    f"The folder {self.folder} for {what} does not exist: create it, or name another folder "
+                    f"with spill=."
+                ) from error
             raise TravMemoryError(
                 f"{readable(n * dtype.itemsize)} for {what} cannot be reserved in {self.folder} "
                 f"({error.strerror or error}): free space there, name another folder with spill=, or give a "

@@ -15,7 +15,7 @@ _POWERS = {"k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 
 
 def parse_bytes(amount: Any, what: str = "memory_limit") -> int:
-    """Parse an amount of memory, an integer or a number with a unit, and return bytes.
+    """Parse an amount of memory, a whole number such as 8e9 or a number with a unit, and return bytes.
 
     Units are decimal (kB, MB, GB, TB, PB; the B may be omitted) or, with an i, powers of 1024 (MiB, GiB,
     ...).
@@ -30,6 +30,8 @@ def parse_bytes(amount: Any, what: str = "memory_limit") -> int:
         scale = (1024 if binary else 1000) ** _POWERS.get((unit or "").lower(), 0)
         whole, _, fraction = number.partition(".")  # exact, unlike floats of large numbers
         return int(whole or 0) * scale + int(fraction or 0) * scale // 10 ** len(fraction)
+    if isinstance(amount, (float, np.floating)) and amount.is_integer():
+        amount = int(amount)
     try:
         n_bytes = -1 if isinstance(amount, (bool, np.bool_)) else operator.index(amount)
     except TypeError:
@@ -37,7 +39,7 @@ def parse_bytes(amount: Any, what: str = "memory_limit") -> int:
     if n_bytes < 0:
         raise TravError(
             f"{what}={written(amount)} is not an amount of memory: "
-            f"give bytes as an integer, or a number with a unit such as '8GB' or '512MiB'."
+            f"give bytes as a whole number, or a number with a unit such as '8GB' or '512MiB'."
         )
     return n_bytes
 

@@ -34,6 +34,8 @@ common = settings(max_examples=200, deadline=None, derandomize=True)
         (0, 0),
         (12345, 12345),
         (np.int32(7), 7),
+        (8e9, 8 * 10**9),
+        (np.float32(2**20), 2**20),
     ],
 )
 def test_amounts(amount, n_bytes):
@@ -41,11 +43,28 @@ def test_amounts(amount, n_bytes):
 
 
 @pytest.mark.parametrize(
-    "amount", ["", "GB", "8 gigabytes", "-1", -1, 1.5, True, None, "8GB of it", "1e9", "1..5", "٣GB"]
+    "amount",
+    [
+        "",
+        "GB",
+        "8 gigabytes",
+        "-1",
+        -1,
+        1.5,
+        -1.0,
+        float("inf"),
+        float("nan"),
+        True,
+        None,
+        "8GB of it",
+        "1e9",
+        "1..5",
+        "٣GB",
+    ],
 )
 def test_what_is_no_amount(amount):
     with pytest.raises(
-        TravError, match=r"memory_limit=.* is not an amount of memory: give bytes as an integer"
+        TravError, match=r"memory_limit=.* is not an amount of memory: give bytes as a whole number"
     ):
         parse_bytes(amount)
 

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rapids_trav import Graph, TravError
+from rapids_trav import Graph, TravError, TravMemoryError
 from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.memory.budget import Budget
@@ -327,6 +327,12 @@ def test_a_missing_folder_of_spilled_files_is_named(tmp_path):
     missing = tmp_path / "gone"
     with pytest.raises(TravError, match=rf"^The folder {missing} for \w+ does not exist: create it, or name"):
         Scratch(missing).on_disk(5, np.int64, "neighbours")
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="has no /proc")
+def test_a_folder_that_takes_no_files_is_named():
+    with pytest.raises(TravMemoryError, match=r"cannot be reserved in /proc .*name another folder"):
+        Scratch("/proc").on_disk(5, np.int64, "neighbours")
 
 
 def test_spilled_files_have_no_name(tmp_path):
