@@ -17,9 +17,10 @@
 // With RANKED the launch is one of several, one on each rank of a graph, which synchronise inside the kernel
 // (fused_meeting.cuh).  Before a step each rank takes the frontier from the others (fused_exchange.cuh): it
 // reads the lists of what they found into its queues or its bitmap, copies their parts of the bitmap, or
-// follows short rows directly from the lists, which are sent to it then.  What a pull step finds is sent to
-// the others' bitmaps word by word.  With LEAN, a rank has no rows of the others' vertices: it pushes its own
-// part of the frontier and offers the vertices that it finds to their owners (fused_offers.cuh).
+// follows the rows directly from the lists, if there are at most 32 or if all are short; lists of short rows
+// are sent to it.  What a pull step finds is sent to the others' bitmaps word by word.  With LEAN, a rank has
+// no rows of the others' vertices: it pushes its own part of the frontier and offers the vertices that it
+// finds to their owners (fused_offers.cuh).
 //
 // Reference: S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search, SC 2012;
 // D. Merrill, M. Garland, A. Grimshaw, Scalable GPU Graph Traversal, PPoPP 2012; W. Hwu, D. Kirk, I. El Hajj,

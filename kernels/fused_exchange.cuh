@@ -106,7 +106,7 @@ struct SentWords {
     __device__ __forceinline__ void operator()(vertex_t word, u32 bits) const {
         if (!sends) return;
         for (i32 k = 1; k < ranks.n; ++k) {
-            const i32 r = ranks.rank + k < ranks.n ? ranks.rank + k : ranks.rank + k - ranks.n;
+            const i32 r = ranks.after(k);
             store_remote(ranks.at(r, part) + word, bits);
         }
     }
@@ -124,7 +124,7 @@ template <class Visit>
 __device__ __forceinline__ void for_listed(const Ranks& ranks, const RanksShared& heard, Visit visit) {
     const u32 n_warps = static_cast<u32>(grid_warps());
     for (i32 k = 0; k < ranks.n; ++k) {
-        const i32 r = ranks.rank + k < ranks.n ? ranks.rank + k : ranks.rank + k - ranks.n;
+        const i32 r = ranks.after(k);
         const u64 size = heard.listed(r);
         const u32 warp = warp_from(static_cast<u32>(k) * n_warps / static_cast<u32>(ranks.n));
         for (u64 base = static_cast<u64>(warp) * WARP; base < size; base += n_warps * WARP) {
@@ -241,7 +241,7 @@ __device__ void copy_parts(const Ranks& ranks, u32* bitmap) {
     constexpr i32 AT_ONCE = 4;
     const i64 pairs = ranks.words_each() / 2;
     for (i32 k = 1; k < ranks.n; ++k) {
-        const i32 r = (ranks.rank + k) % ranks.n;  // ranks read from different ones
+        const i32 r = ranks.after(k);
         u64* const here = reinterpret_cast<u64*>(bitmap + ranks.words_each() * r);
         const u64* const there = ranks.at(r, here);
         for (i64 base = global_thread(); base < pairs; base += AT_ONCE * global_threads()) {

@@ -1,8 +1,9 @@
 // Leaving a search by several ranks early: a rank is lost, or the host stops the search.
 //
 // Each rank has a word that says why the search has to stop.  It stays set until the host clears it.  A block
-// that waits, for other blocks or for other ranks, reads the word from time to time and leaves if it is set.
-// Other blocks may wait for that block at a barrier; they read the word, too, and leave.
+// that waits, for other blocks or for other ranks, reads the word from time to time.  If it is set, the block
+// sets the words of all ranks and leaves.  Other blocks may wait for that block at a barrier, or for that
+// rank; they read their rank's word, too, and leave.
 #pragma once
 #include "common.cuh"
 
@@ -13,9 +14,13 @@
 
 // In the shared memory of each block.
 struct Leaving {
-    const u32* stop;  // the rank's word: 0, or why the search has to stop
-    u32* told;        // where the host reads the reason
-    u32 why;          // the reason for which the block leaves, or 0
+    u32* const* stop;  // the word of each rank: 0, or why the search has to stop
+    i32 n_ranks;
+    i32 rank;
+    u32* told;  // where the host reads the reason
+    u32 why;    // the reason for which the block leaves, or 0
+
+    __device__ __forceinline__ const u32* own_stop() const { return stop[rank]; }
 };
 
 __device__ __forceinline__ u32 load_acquire_system(const u32* address) {
@@ -34,8 +39,9 @@ __device__ __forceinline__ void store_release_system(u32* address, u32 value) {
     asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
 }
 
-// Records why the block leaves; several threads may call it.
+// Tells all ranks and the host why the block leaves; several threads may call it.
 __device__ __forceinline__ void leave(Leaving& leaving, u32 why) {
+    for (i32 r = 0; r < leaving.n_ranks; ++r) store_release_system(leaving.stop[r], why);
     *static_cast<volatile u32*>(leaving.told) = why;
     leaving.why = why;
 }
@@ -43,7 +49,7 @@ __device__ __forceinline__ void leave(Leaving& leaving, u32 why) {
 // Returns whether a thread that has tried so often to end its wait leaves, as the search has to stop.
 __device__ __forceinline__ bool told_to_leave(u32 tries, Leaving& leaving) {
     if (tries % ASK_EVERY) return false;
-    const u32 why = load_acquire_system(leaving.stop);
+    const u32 why = load_acquire_system(leaving.own_stop());
     if (why) leave(leaving, why);
     return why != 0;
 }

@@ -122,6 +122,8 @@ struct Ranks {
         const i64 place = reinterpret_cast<u8*>(own) - reinterpret_cast<u8*>(shared[rank]);
         return reinterpret_cast<T*>(reinterpret_cast<u8*>(shared[other]) + place);
     }
+    // The k-th rank after this one, counted in a circle, so that each rank begins with another one.
+    __device__ __forceinline__ i32 after(i32 k) const { return rank + k < n ? rank + k : rank + k - n; }
     __device__ __forceinline__ vertex_t first() const { return n_each * rank; }
     __device__ __forceinline__ vertex_t words_each() const { return n_each / 32; }
     __device__ __forceinline__ vertex_t n_words() const { return words_each() * n; }
@@ -138,7 +140,8 @@ __device__ __forceinline__ void begin_meetings(const Arguments& given, RanksShar
     for (i32 r = threadIdx.x; r < given.n_ranks; r += BLOCK_SIZE) heard.reached[r] = given.shared[r];
     if (threadIdx.x == 0) {
         heard.number = __ldcg(&given.meeting->number);
-        leaving = Leaving{&given.shared[given.rank]->stop, &given.meeting->stop, 0};
+        u32* const* const stop = reinterpret_cast<u32* const*>(heard.reached);  // the first word there
+        leaving = Leaving{stop, given.n_ranks, given.rank, &given.meeting->stop, 0};
     }
 }
 
@@ -210,14 +213,13 @@ __device__ __forceinline__ void hear_totals(const Ranks& ranks, i32 from, u32 nu
         if (tries % ASK_EVERY) continue;
         u32 why = 0;
         if (lane == 0) {
-            why = load_acquire_system(leaving.stop);
+            why = load_acquire_system(leaving.own_stop());
             const u64 now = nanoseconds();
             if (!began) began = now;
             if (!why && now - began > ranks.deadline) why = too_late(ranks.rank, from);
         }
         why = __shfl_sync(FULL_WARP, why, 0);
         if (!why) continue;
-        for (i32 r = lane_id(); r < ranks.n; r += WARP) store_release_system(&ranks.shared[r]->stop, why);
         if (lane == 0) leave(leaving, why);
         return;
     }

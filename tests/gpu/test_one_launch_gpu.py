@@ -347,15 +347,20 @@ def test_ranks_that_are_told_to_stop_do_not_wait(cupy, monkeypatch):
 
 
 @LAYOUTS
-def test_all_blocks_of_a_rank_leave_wherever_they_wait(cupy, monkeypatch, lean):
-    """Some see that the ranks have met, and go on to a barrier; others see first that they should stop."""
+@pytest.mark.parametrize("ask_every", [1, 2])
+def test_all_blocks_leave_wherever_they_wait(cupy, monkeypatch, lean, ask_every):
+    """Some see that the ranks have met, and go on to a barrier; others see first that they should stop.
+
+    The last block of a rank may leave at a barrier, too.  If it did not tell the other rank, that would wait
+    until the deadline, and say so.
+    """
     from rapids_trav.engines.multigpu.errors import RankError
     from rapids_trav.engines.multigpu.one_launch import launch
 
-    monkeypatch.setitem(launch.TUNED, "ASK_EVERY", 1)
-    made = ranked(cupy, star(300), 2, 3, lean=lean, deadline=1e6)  # a long row takes a barrier
+    monkeypatch.setitem(launch.TUNED, "ASK_EVERY", ask_every)
+    made = ranked(cupy, star(300), 2, 3, lean=lean, deadline=30.0)  # a long row takes a barrier
     for _ in range(20):
-        made.group.ranks[0].shared.view(np.uint32)[0] = 2**32 - 1
+        made.group.ranks[1].shared.view(np.uint32)[0] = 2**32 - 1
         with pytest.raises(RankError, match="The search was stopped"):
             made.search([0])
     check(made, [0])
