@@ -10,9 +10,10 @@ from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.edges.sources import require_column
 from rapids_trav.errors import TravError, type_name, written
 from rapids_trav.frames import arrow, forms, proxies
-from rapids_trav.frames.columns import Array, Frame, Series, Values, id_names, move, written_id
+from rapids_trav.frames.columns import Array, Frame, Series, Values, id_names, library_of, move, written_id
 from rapids_trav.frames.forms import Form
-from rapids_trav.frames.libraries import library, library_of, nullable_dtype
+from rapids_trav.frames.libraries import library
+from rapids_trav.frames.pandas_frames import nullable_dtype
 from rapids_trav.ids.given import as_columns
 from rapids_trav.ids.maps import Library
 

@@ -13,8 +13,7 @@ from rapids_trav.algorithms.request import on_engine, vertices
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.errors import TravError, first_line, plain, written
 from rapids_trav.frames import forms, proxies
-from rapids_trav.frames.columns import Frame, Series, Values, id_names, move
-from rapids_trav.frames.libraries import library_of
+from rapids_trav.frames.columns import Frame, Series, Values, id_names, library_of, move
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.run_state import RunState
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.frames.columns import Frame, Masked
-from rapids_trav.frames.libraries import CudfFrames, PandasFrames
+from rapids_trav.frames.libraries import Library
 from rapids_trav.ids.maps import Column
 
 
@@ -23,7 +23,7 @@ class Rows:
 
     Parameters
     ----------
-    library : PandasFrames or CudfFrames
+    library : Library
     xp : module
         NumPy or CuPy, the array module of the engine.
     n_rows : int or None
@@ -32,7 +32,7 @@ class Rows:
 
     together = True  # all rows become one frame
 
-    def __init__(self, library: PandasFrames | CudfFrames, xp: ModuleType, n_rows: int | None) -> None:
+    def __init__(self, library: Library, xp: ModuleType, n_rows: int | None) -> None:
         self._library, self._xp, self._total = library, xp, n_rows
         self._parts: dict[str, list[Column]] = {}
         self.n_rows = 0

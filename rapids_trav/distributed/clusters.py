@@ -12,8 +12,7 @@ from rapids_trav.distributed import dask_frames
 from rapids_trav.distributed.questions import UNANSWERED, DistributedQuestions, unanswered
 from rapids_trav.edges.sources import DaskEdges, edge_columns
 from rapids_trav.errors import TravError, TravWarning, type_name, written
-from rapids_trav.frames.columns import Frame
-from rapids_trav.frames.libraries import library_of
+from rapids_trav.frames.columns import Frame, library_of
 from rapids_trav.storage.build_options import BuildOptions
 from rapids_trav.utilities.checks import one_of
 from rapids_trav.utilities.locations import location

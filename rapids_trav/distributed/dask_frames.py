@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rapids_trav.frames import proxies
-from rapids_trav.frames.columns import Frame
-from rapids_trav.frames.libraries import library_of
+from rapids_trav.frames.columns import Frame, library_of
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -11,8 +11,7 @@ import pyarrow as pa
 
 from rapids_trav.edges.frame_rows import GraphDefaults
 from rapids_trav.errors import TravError, type_name
-from rapids_trav.frames.columns import Frame, Values
-from rapids_trav.frames.libraries import library_of
+from rapids_trav.frames.columns import Frame, Values, library_of
 
 NAMES = ("src", "dst", "weight")  # columns of the frame made from arrays
 

@@ -17,8 +17,8 @@ from rapids_trav.edges.frame_rows import FrameRows, GraphDefaults
 from rapids_trav.edges.generated_edges import absent
 from rapids_trav.errors import TravError
 from rapids_trav.frames import forms
-from rapids_trav.frames.columns import Array, Frame, Values, move
-from rapids_trav.frames.libraries import CudfFrames, PandasFrames, library_of
+from rapids_trav.frames.columns import Array, Frame, Values, library_of, move
+from rapids_trav.frames.libraries import Library
 
 
 class ArrowEdges(FrameRows):
@@ -27,7 +27,7 @@ class ArrowEdges(FrameRows):
     def __init__(self, frames: Sequence[Values], engine: object = "auto") -> None:
         self._form = _common_form(frames)
         self._reader = forms.handed_out(self._form, engine)
-        self.library: PandasFrames | CudfFrames = self._reader
+        self.library: Library = self._reader
         self._frames = [forms.kept(self._form, frame) for frame in frames]
         names = self._form.columns(self._frames[0])
         self.columns: list[Hashable] = [*names]

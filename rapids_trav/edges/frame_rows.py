@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from typing import NamedTuple
 
 from rapids_trav.frames.columns import Array, Frame
-from rapids_trav.frames.libraries import CudfFrames, PandasFrames
+from rapids_trav.frames.libraries import Library
 
 
 class GraphDefaults(NamedTuple):
@@ -29,7 +29,7 @@ class FrameRows:
     """Base of an `EdgeSource` whose chunks are the caller's own frames."""
 
     columns: list[Hashable]
-    library: PandasFrames | CudfFrames
+    library: Library
     defaults = GraphDefaults()
 
     @property

@@ -11,8 +11,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from rapids_trav.edges.frame_rows import FrameRows
 from rapids_trav.errors import TravError, UnknownColumnError, type_name
 from rapids_trav.frames import forms, proxies
-from rapids_trav.frames.columns import Array, Frame
-from rapids_trav.frames.libraries import CudfFrames, PandasFrames, library, library_of
+from rapids_trav.frames.columns import Array, Frame, library_of
+from rapids_trav.frames.libraries import Library, library
 
 MIXED_LIBRARIES = "The edge frames are of pandas and of cuDF: convert them to one library."
 
@@ -25,7 +25,7 @@ class GeneratedEdges(FrameRows):
     vertices are not detected.
     """
 
-    library: PandasFrames | CudfFrames
+    library: Library
     columns: list[Hashable]
 
     def __init__(self, make: Callable[[], Iterable[Frame]], engine: object = "auto") -> None:

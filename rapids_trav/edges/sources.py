@@ -33,9 +33,9 @@ from rapids_trav.errors import (
     written,
 )
 from rapids_trav.frames import proxies
-from rapids_trav.frames.columns import Array, Frame
+from rapids_trav.frames.columns import Array, Frame, library_of
 from rapids_trav.frames.forms import form_of
-from rapids_trav.frames.libraries import CudfFrames, PandasFrames, library, library_of
+from rapids_trav.frames.libraries import Library, library
 
 DEFAULT_COLUMNS = (("src", "dst"), ("source", "destination"))
 Ends = Hashable | Sequence[Hashable] | None
@@ -44,7 +44,7 @@ Ends = Hashable | Sequence[Hashable] | None
 class EdgeSource(Protocol):
     """Edges that can be read more than once."""
 
-    library: PandasFrames | CudfFrames
+    library: Library
     columns: list[Hashable]
     defaults: GraphDefaults
 

@@ -1,8 +1,8 @@
-"""Columns with nulls, and arrays moved between the host and the GPU."""
+"""Frames and columns: which library they are of, columns with nulls, and arrays moved to or from the GPU."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -15,6 +15,8 @@ Series = Any
 Frame = Any
 Values = Any  # a list, an array, a column or a frame, as the caller passes it
 Dtype = Any  # a type of NumPy, pandas, PyArrow or cuDF
+
+FEW = 64  # up to this many values are looked up one by one
 
 
 class Masked(NamedTuple):
@@ -33,6 +35,18 @@ class BitMasked(NamedTuple):
     values: Array
     bits: Array
     null_count: Callable[[], int]
+
+
+Column = Array | Masked | Series  # anything that can become a column of a frame
+
+
+def library_of(obj: object, kinds: Sequence[str] = ("DataFrame",)) -> str | None:
+    """Return the library ("pandas", "cudf" or "dask") of a frame or other kind of object; None for others."""
+    for base in type(obj).__mro__:
+        module = base.__module__.partition(".")[0]
+        if base.__name__ in kinds and module in ("pandas", "cudf", "dask", "dask_cudf"):
+            return module.removesuffix("_cudf")
+    return None
 
 
 def id_names(name: str, width: int) -> list[str]:

@@ -25,8 +25,9 @@ from rapids_trav.errors import (
     type_name,
 )
 from rapids_trav.frames import arrow
-from rapids_trav.frames.columns import Array, Dtype, Frame, Masked, Series, Values, move
-from rapids_trav.frames.libraries import Column, CudfFrames, PandasFrames, library_of
+from rapids_trav.frames.columns import Array, Column, Dtype, Frame, Masked, Series, Values, library_of, move
+from rapids_trav.frames.cudf_frames import CudfFrames
+from rapids_trav.frames.pandas_frames import PandasFrames
 
 StandIns = dict[Dtype, Dtype]  # type that pandas or cuDF returns to the caller's type
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from rapids_trav.errors import TravError, plain, written
 from rapids_trav.frames.columns import Dtype, move
-from rapids_trav.frames.libraries import names_nothing
 from rapids_trav.ids.maps import Array, Column, Library
 
 
@@ -168,3 +168,25 @@ def _whole(name: Hashable, column: Column, library: Library, xp: ModuleType) -> 
 
 def is_object(dtype: Dtype) -> bool:
     return isinstance(dtype, np.dtype) and dtype.kind == "O"
+
+
+def names_nothing(dtype: Dtype) -> bool:
+    """Return whether values of this dtype cannot be ids.
+
+    Lists, structs and maps cannot, whether in Arrow's or cuDF's types.  Nor can NumPy's raw bytes, nor the
+    Arrow types that pandas cannot compare or take rows of (it rounds nanoseconds of a day, and cannot count
+    narrow decimals).
+    """
+    if isinstance(dtype, np.dtype):
+        return dtype.kind == "V"
+    if not isinstance(dtype, pd.ArrowDtype):
+        return type(dtype).__name__ in ("ListDtype", "StructDtype")
+    kind = dtype.pyarrow_dtype
+    if (
+        pa.types.is_nested(kind)
+        or pa.types.is_run_end_encoded(kind)
+        or isinstance(kind, pa.BaseExtensionType)
+        or str(kind).startswith(("decimal32", "decimal64"))  # by name: older releases of Arrow lack them
+    ):
+        return True
+    return kind in (pa.string_view(), pa.binary_view(), pa.month_day_nano_interval(), pa.time64("ns"))

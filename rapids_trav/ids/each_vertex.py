@@ -6,8 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator
 
 from rapids_trav.errors import TravError
 from rapids_trav.frames import forms, proxies
-from rapids_trav.frames.columns import Series, Values
-from rapids_trav.frames.libraries import library_of
+from rapids_trav.frames.columns import Series, Values, library_of
 from rapids_trav.ids.given import split
 
 AT_ONCE = 1 << 16  # values of a column that are converted at once

@@ -12,8 +12,9 @@ import pandas as pd
 import pyarrow as pa
 
 from rapids_trav.errors import TravError, first_line, plain, written
-from rapids_trav.frames.columns import Array, Dtype, Values, move
-from rapids_trav.frames.libraries import PandasFrames, library_of, names_nothing
+from rapids_trav.frames.columns import Array, Dtype, Values, library_of, move
+from rapids_trav.frames.pandas_frames import PandasFrames
+from rapids_trav.ids.columns import names_nothing
 from rapids_trav.ids.maps import Column, Library
 
 EXACT = Context(prec=400)  # holds every float64 that is a whole number, and decimals of all widths

@@ -22,10 +22,9 @@ import numpy as np
 import pandas as pd
 
 from rapids_trav.frames.columns import Array, Dtype, Masked, Series, move
-from rapids_trav.frames.libraries import CudfFrames, PandasFrames
+from rapids_trav.frames.libraries import Library
 
 Column = Series
-Library = PandasFrames | CudfFrames
 Encoder = Callable[[Sequence[Column]], Array]
 
 

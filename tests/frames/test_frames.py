@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from common import rows, to_pandas
 
-from rapids_trav.frames.columns import Masked, move
-from rapids_trav.frames.libraries import FEW, library, library_of
+from rapids_trav.frames.columns import FEW, Masked, library_of, move
+from rapids_trav.frames.libraries import library
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import numpy as np
 from rapids_trav.engines.multigpu import objects
 from rapids_trav.engines.multigpu.communicator import Communicator
 from rapids_trav.engines.multigpu.local_work import LocalWork
-from rapids_trav.frames.libraries import CudfFrames, PandasFrames
+from rapids_trav.frames.libraries import Library
 
 Item = TypeVar("Item")
 
@@ -27,13 +27,13 @@ class Rank:
         Its connection with the others.
     work : LocalWork
         Its local work, on the CPU or on its GPU.
-    library : PandasFrames or CudfFrames
+    library : Library
         The library of its frames.
     """
 
     communicator: Communicator
     work: LocalWork
-    library: PandasFrames | CudfFrames
+    library: Library
 
     @property
     def rank(self) -> int:

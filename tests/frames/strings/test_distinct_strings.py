@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from random_graphs import common
 
 from rapids_trav import TravError
-from rapids_trav.frames import libraries
+from rapids_trav.frames import pandas_frames
 from rapids_trav.frames.libraries import library
 from rapids_trav.frames.strings import distinct, grouping
 from rapids_trav.frames.strings.distinct import distinct_strings
@@ -151,7 +151,7 @@ def many(monkeypatch):
     """Treat every column as one of many strings; return the list of results of the kernels, one per call."""
     done = []
     own = distinct.distinct_strings
-    monkeypatch.setattr(libraries, "MANY", 1)
+    monkeypatch.setattr(pandas_frames, "MANY", 1)
     monkeypatch.setattr(distinct, "distinct_strings", lambda *asked: done.append(own(*asked)) or done[-1])
     return done
 
@@ -177,15 +177,15 @@ def test_ids_are_renumbered_by_the_kernels(many, dtype, streamed):
 
 def test_a_pandas_that_cuts_strings_at_null_characters_is_not_given_them(many, monkeypatch):
     words = pd.Series(["a", "a\0"] * 20, dtype=object)
-    monkeypatch.setattr(libraries, "_cuts_strings", lambda: False)
+    monkeypatch.setattr(pandas_frames, "_cuts_strings", lambda: False)
     assert sorted(PANDAS.factorize(words)[1]) == ["a", "a\0"]
-    monkeypatch.setattr(libraries, "_cuts_strings", lambda: True)
+    monkeypatch.setattr(pandas_frames, "_cuts_strings", lambda: True)
     with pytest.raises(TypeError, match="up to a null character"):
         PANDAS.factorize(words)
 
 
 def test_unknown_strings_among_many(many, monkeypatch):
-    monkeypatch.setattr(libraries, "FEW", 0)
+    monkeypatch.setattr(pandas_frames, "FEW", 0)
     vocabulary = pd.Series(["a", "b", "d"])
     assert PANDAS.positions(vocabulary, pd.Series(["d", "c", "a", ""])).tolist() == [2, -1, 0, -1]
     assert many[0] is not None
@@ -196,7 +196,7 @@ def test_messages_do_not_depend_on_how_many_there_are(many, monkeypatch, value):
     frame = pd.DataFrame({"src": pd.Series(["a", value], dtype=object), "dst": ["b", "c"]})
     with pytest.raises(TravError) as here:
         frame.trav.graph()
-    monkeypatch.setattr(libraries, "MANY", 100)
+    monkeypatch.setattr(pandas_frames, "MANY", 100)
     with pytest.raises(TravError) as there:
         frame.trav.graph()
     assert str(here.value) == str(there.value)
@@ -207,9 +207,9 @@ def test_categories_of_two_columns_are_merged_without_their_rows(monkeypatch):
     dst = pd.Series(pd.Categorical(["c", "b", "c"], ["c", "b"]))
     asked = []
     monkeypatch.setattr(
-        libraries.PandasFrames,
+        pandas_frames.PandasFrames,
         "factorize",
-        lambda self, column, own=libraries.PandasFrames.factorize: (
+        lambda self, column, own=pandas_frames.PandasFrames.factorize: (
             asked.append(column.tolist()) or own(self, column)
         ),
     )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from random_graphs import common
 from test_distinct_strings import DTYPES, NAMES
 
-from rapids_trav.frames import libraries
+from rapids_trav.frames import pandas_frames
 from rapids_trav.frames.libraries import library
 from rapids_trav.frames.strings import searching
 from rapids_trav.frames.strings.searching import string_positions
@@ -74,8 +74,8 @@ def test_other_columns_are_left_to_pandas(column):
 @pytest.mark.parametrize("long", ["vocabulary", "column"])
 def test_strings_are_searched_for_in_longer_columns(dtype, long, monkeypatch):
     """A column longer than the vocabulary has repeats, which a hash table takes less time for."""
-    monkeypatch.setattr(libraries, "MANY", 100)
-    monkeypatch.setattr(libraries, "FEW", 2)
+    monkeypatch.setattr(pandas_frames, "MANY", 100)
+    monkeypatch.setattr(pandas_frames, "FEW", 2)
     asked = []
     own = string_positions
     monkeypatch.setattr(searching, "string_positions", lambda *given: asked.append(1) or own(*given))
