@@ -54,12 +54,12 @@ class Warmed:
 
     def __str__(self) -> str:
         what = "everything" if self.compiled is None else f"{self.compiled} functions"
-        told = f"{self.engine}: compiled {what} in {self.seconds:.1f} s"
+        summary = f"{self.engine}: compiled {what} in {self.seconds:.1f} s"
         if self.kept:
-            return f"{told}, kept on disk for later processes."
+            return f"{summary}, kept on disk for later processes."
         return (
-            f"{told}, which later processes cannot use, as neither the package's folder nor the user's cache "
-            f"can be written: set NUMBA_CACHE_DIR to a folder that can."
+            f"{summary}, which later processes cannot use, as neither the package's folder nor the user's "
+            f"cache can be written: set NUMBA_CACHE_DIR to a folder that can."
         )
 
 
@@ -188,7 +188,7 @@ def _compilations(engine: str) -> Iterator[Callable[[], int | None]]:
     from numba.core import event
 
     with event.install_recorder("numba:compile") as recorder:
-        yield lambda: sum(1 for _, told in recorder.buffer if told.is_start)
+        yield lambda: sum(1 for _, record in recorder.buffer if record.is_start)
 
 
 def _is_kept(engine: str) -> bool:

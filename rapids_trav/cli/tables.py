@@ -72,8 +72,8 @@ def trace_tables(trace: pd.DataFrame, screen: Console) -> Group:
     headings, rows = list(trace.columns), []
     for part, is_left_out in _ends(trace):
         spent = float(part["milliseconds"].sum()) if total else 0.0
-        told = {"milliseconds": spent} if is_left_out else part.iloc[0].to_dict()
-        row = [_cell(name, told.get(name)) for name in headings]
+        values = {"milliseconds": spent} if is_left_out else part.iloc[0].to_dict()
+        row = [_cell(name, values.get(name)) for name in headings]
         if is_left_out:
             row[0] = _left_out(part)
         if total:

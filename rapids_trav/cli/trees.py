@@ -22,11 +22,11 @@ def tree_text(tree: SearchTree, encoding: str = "utf-8") -> Tree:
     for shown, name in zip(part, tree.names([shown.row for shown in part]), strict=True):
         del above[shown.depth + 1 :]
         name = name.encode(encoding, "backslashreplace").decode(encoding)
-        above.append(above[-1].add(Text(_told(name, shown.children, shown.below))))
+        above.append(above[-1].add(Text(_label(name, shown.children, shown.below))))
     return top
 
 
-def _told(name: str, children: int, below: int) -> str:
+def _label(name: str, children: int, below: int) -> str:
     name = " ".join(name.split())
     name = name if len(name) <= LONGEST else name[: LONGEST - 3] + "..."
     if not below:

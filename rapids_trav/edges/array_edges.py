@@ -47,9 +47,9 @@ def pair(arrays: Sequence[Values]) -> tuple[Frame, GraphDefaults]:
             )
     lengths = [len(array) for array in arrays]
     if len(set(lengths)) > 1:
-        told = ", ".join(f"{name} {length}" for name, length in zip(NAMES, lengths, strict=False))
+        listed = ", ".join(f"{name} {length}" for name, length in zip(NAMES, lengths, strict=False))
         raise TravError(
-            f"The arrays of the edges have different lengths ({told}): give each edge one value in each."
+            f"The arrays of the edges have different lengths ({listed}): give each edge one value in each."
         )
     others = [kind for kind in kinds if kind is not None and kind not in ("numpy", "pandas")]
     columns = dict(zip(NAMES, arrays, strict=False))

@@ -85,6 +85,6 @@ def _common_form(frames: Sequence[Values]) -> forms.Form:
         library_of(frame) if form is None else form.name for frame, form in zip(frames, found, strict=True)
     ]
     if first is None or None in found or len(set(names)) > 1:
-        told = " and of ".join(dict.fromkeys(map(str, names)))
-        raise TravError(f"The edge frames are of {told}: convert them to one library.")
+        listed = " and of ".join(dict.fromkeys(map(str, names)))
+        raise TravError(f"The edge frames are of {listed}: convert them to one library.")
     return first

@@ -39,6 +39,6 @@ class RunProgress:
         if self._wanted:
             now = perf_counter()
             spent = 1e3 * (now - self._clock)
-            told = (self.iteration, mode, active, edges, pages, n_bytes, spent, 0.0, residual)
-            self.trace.append(IterationTrace(*told, blocks=blocks, block_spans=block_spans))
+            row = (self.iteration, mode, active, edges, pages, n_bytes, spent, 0.0, residual)
+            self.trace.append(IterationTrace(*row, blocks=blocks, block_spans=block_spans))
             self._clock = now

@@ -60,7 +60,7 @@ class RankCosts(NamedTuple):
     following_ms : float
         Time in which the rank followed edges.
     exchange_ms : float
-        The rest: exchanging messages, which includes waiting for slower ranks, and settling what they told.
+        The rest: exchanging messages, which includes waiting for slower ranks, and settling what they sent.
     bytes : int
         Bytes sent to other ranks.
     """

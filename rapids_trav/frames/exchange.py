@@ -56,7 +56,7 @@ def to_networkx(vertices: Frame, edges: Frame, columns: EdgeColumns) -> networkx
     graph.add_nodes_from(zip(names, _records(vertices, columns.vertex), strict=True))
     attributes = _records(edges, [*columns.src, *columns.dst])
     ends = zip(u.tolist(), v.tolist(), attributes, strict=True)
-    graph.add_edges_from((names[i], names[j], told) for i, j, told in ends)
+    graph.add_edges_from((names[i], names[j], values) for i, j, values in ends)
     return graph
 
 
@@ -151,9 +151,9 @@ def names_of(vertices: pd.DataFrame, columns: EdgeColumns) -> list[Hashable]:
 
 def _attributes(frame: pd.DataFrame, others: Sequence[Hashable]) -> dict[str, list]:
     names = _names(frame, others)
-    told = [str(name) for name in names]
-    _check_distinct(told)
-    return dict(zip(told, _columns(frame, names), strict=True))
+    texts = [str(name) for name in names]
+    _check_distinct(texts)
+    return dict(zip(texts, _columns(frame, names), strict=True))
 
 
 def _records(frame: pd.DataFrame, others: Sequence[Hashable]) -> list[dict[Hashable, object]]:

@@ -50,21 +50,21 @@ def run_on_cluster(
     check(scale, edge_factor, roots, seed)
     flag("validate", validate)
     checked_client(client)
-    tell = notify or (lambda step, done, total: None)
+    report = notify or (lambda step, done, total: None)
     with open_gang(client, None) as gang:
         check_grid(grid, gang.workers)
-        tell("Generating the edges", 0, 1)
+        report("Generating the edges", 0, 1)
         generation = max(gang.call(ranks.generate, scale, edge_factor, seed))
-        tell("Constructing the graph", 0, 1)
+        report("Constructing the graph", 0, 1)
         n_vertices, construction = gang.call(ranks.construct, grid)[0]
         drawn = gang.call(ranks.draw_roots, roots, seed)[0]
-        tell("Warming up", 0, 1)
+        report("Warming up", 0, 1)
         gang.call(ranks.search, drawn[0], False)
-        tell("Searching", 0, len(drawn))
+        report("Searching", 0, len(drawn))
         rows = []
         for done, root in enumerate(drawn, 1):
             rows.append(gang.call(ranks.search, root, validate)[0])
-            tell("Searching", done, len(drawn))
+            report("Searching", done, len(drawn))
         workers = f"{len(gang.workers)} workers" if len(gang.workers) > 1 else "one worker"
         return Report(
             scale=scale,

@@ -94,9 +94,9 @@ def run(
     n_edges = edge_factor << scale
     device = named(runner.name)
     spread = runner.devices if is_spread(runner) else ()
-    tell = notify or (lambda step, done, total: None)
+    report = notify or (lambda step, done, total: None)
     with device.memory(spread):
-        tell("Generating the edges", 0, 1)
+        report("Generating the edges", 0, 1)
         edges, generation, _ = device.timed(
             lambda: list(
                 generators.rmat_frames(scale, edge_factor, seed=seed, library=device.LIBRARY, rows=FRAME_ROWS)
@@ -104,10 +104,10 @@ def run(
         )
         bench = _Bench(device, runner, edges, 1 << scale)
         drawn = draw_roots(bench.has_neighbor(), roots, seed)
-        tell("Constructing the graph", 0, 1)
+        report("Constructing the graph", 0, 1)
         bench.warm_up()
         graph, construction, _ = device.timed(lambda: bench.construct(edges))
-        rows = bench.searches(graph, drawn, validate, tell)
+        rows = bench.searches(graph, drawn, validate, report)
         streamed = bench.streamed_seconds(graph, drawn)
     together = isinstance(graph.storage, OnDevices) and graph.storage.is_spread
     return Report(
@@ -205,22 +205,22 @@ class _Bench:
         return self.engine.bfs(graph.storage.view(), source, BfsOptions())
 
     def searches(
-        self, graph: Graph, roots: np.ndarray, validate: bool, tell: Notify
+        self, graph: Graph, roots: np.ndarray, validate: bool, report: Notify
     ) -> list[dict[str, object]]:
         """Search from one root after another; return a row for each."""
         xp = self.engine.xp
         labels = xp.asarray(graph.ids.decode(xp.arange(graph.n_vertices))[0])
         sources = self._sources(graph, roots)
-        tell("Warming up", 0, 1)
+        report("Warming up", 0, 1)
         for i, root in enumerate(roots[: self.device.WARM_UP].tolist()):
             found = self.search(graph, sources[i : i + 1])
             self.device.to_labels(labels, found.predecessor, root, self.n_labels)
             del found
-        tell("Searching", 0, len(roots))
+        report("Searching", 0, len(roots))
         rows = []
         for i, root in enumerate(roots.tolist()):
             rows.append(self._row(graph, labels, sources[i : i + 1], root, validate))
-            tell("Searching", i + 1, len(roots))
+            report("Searching", i + 1, len(roots))
         return rows
 
     def streamed_seconds(self, graph: Graph, roots: np.ndarray) -> float | None:

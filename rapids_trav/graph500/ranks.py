@@ -92,12 +92,12 @@ def search(state: RankState, root: int, check: bool) -> dict[str, object]:
         _, conversion = timed(rank, lambda: _to_labels(graph, found))
         reached = found.distance >= 0
         own_seconds = np.nan if found.device_seconds is None else found.device_seconds
-        told = all_gather_objects(rank, own_seconds)
+        gathered = all_gather_objects(rank, own_seconds)
         ends, vertices = rank.communicator.sum([int(bench.ends[reached].sum()), int(reached.sum())])
         row: dict[str, object] = {
             "root": root,
             "seconds": seconds,
-            "device_seconds": max(told),
+            "device_seconds": max(gathered),
             "output_seconds": seconds + conversion,
             "edges": ends // 2,  # both ends of a tuple are in the component or neither
             "teps": ends // 2 / seconds,
@@ -120,8 +120,8 @@ def timed(rank: Rank, work: Callable[[], Result]) -> tuple[Result, float]:
     result = work()
     _wait(rank)
     seconds = rank.xp.asarray([time.perf_counter() - start])
-    told = rank.communicator.all_gather(rank.everyone, seconds)
-    return result, max(float(of[0]) for of in told)
+    gathered = rank.communicator.all_gather(rank.everyone, seconds)
+    return result, max(float(of[0]) for of in gathered)
 
 
 def _wait(rank: Rank) -> None:

@@ -25,7 +25,7 @@ class Given(NamedTuple):
 
     Attributes
     ----------
-    told : column
+    original : column
         The values as they came.
     values : column or array
         The values as the graph's maps take them; anything where `impossible`.
@@ -33,7 +33,7 @@ class Given(NamedTuple):
         Flags of the values that no id of the graph's dtype can equal, such as 1.5 among integers.
     """
 
-    told: Column
+    original: Column
     values: Column
     impossible: Array | None = None
 
@@ -199,7 +199,7 @@ def is_decimal(dtype: Dtype) -> bool:
 
 def _exact(column: Column, dtype: Dtype, library: Library) -> Given:
     """Convert numbers to integers; a number that no integer of the sign of `dtype` equals is flagged."""
-    told = column
+    original = column
     if hasattr(column.dtype, "categories"):
         column = column.astype(column.dtype.categories.dtype)
     low, high = (0, 2**64) if dtype.kind == "u" else (-(2**63), 2**63)
@@ -216,14 +216,14 @@ def _exact(column: Column, dtype: Dtype, library: Library) -> Given:
         elif values.dtype.kind != dtype.kind and dtype.kind in "iu":
             outside = values < 0 if dtype.kind == "u" else values >= np.uint64(2**63)
         else:
-            return Given(told, values)
+            return Given(original, values)
     impossible = _if_any(outside)
     if values.dtype.kind not in "iu":
         if impossible is not None:
             values = values.copy()
             values[impossible] = 0
         values = values.astype(wide)
-    return Given(told, values, impossible)
+    return Given(original, values, impossible)
 
 
 def _decimals(column: Column, dtype: Dtype, library: Library) -> Given:

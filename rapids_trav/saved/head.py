@@ -218,12 +218,12 @@ def _files(
 
 
 def _file(name: str, entry: Any, types: tuple[str, ...]) -> SavedFile:
-    told = isinstance(entry, dict) and "dtype" in entry and bool(types)
-    _require_fields(f"files.{name}", entry, ("bytes", "crc32", "dtype") if told else ("bytes", "crc32"))
-    crc32, dtype = entry["crc32"], entry["dtype"] if told else None
+    typed = isinstance(entry, dict) and "dtype" in entry and bool(types)
+    _require_fields(f"files.{name}", entry, ("bytes", "crc32", "dtype") if typed else ("bytes", "crc32"))
+    crc32, dtype = entry["crc32"], entry["dtype"] if typed else None
     if not isinstance(crc32, str) or not CHECKSUM.fullmatch(crc32):
         raise _wrong(f"files.{name}.crc32", crc32, "a checksum of eight digits")
-    if told and dtype not in types:
+    if typed and dtype not in types:
         raise _wrong(f"files.{name}.dtype", dtype, f"one of {listed(types)}")
     return SavedFile(_count(f"files.{name}.bytes", entry["bytes"]), crc32, dtype)
 

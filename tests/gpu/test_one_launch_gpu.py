@@ -418,10 +418,10 @@ def test_closing_ends_the_search_of_another_thread(cupy, monkeypatch):
             launched.set()
 
     monkeypatch.setattr(launch.Launch, "start", start_one)
-    wait, tell, stopped = launch.RankMemory.wait, launch.RankMemory.tell_to_stop, threading.Event()
+    wait, request, stopped = launch.RankMemory.wait, launch.RankMemory.request_stop, threading.Event()
     # The emulation runs the kernel when somebody waits for it, and then until it ends.
     monkeypatch.setattr(launch.RankMemory, "wait", lambda self: stopped.wait(60) and wait(self))
-    monkeypatch.setattr(launch.RankMemory, "tell_to_stop", lambda self: (tell(self), stopped.set()))
+    monkeypatch.setattr(launch.RankMemory, "request_stop", lambda self: (request(self), stopped.set()))
     with ThreadPoolExecutor(1) as pool:
         search = pool.submit(made.search, [0])
         assert launched.wait(60)

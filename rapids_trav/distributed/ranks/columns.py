@@ -71,8 +71,8 @@ def _pack(rank: Rank, column: Column) -> tuple[Form, Array]:
             return Form("dates", dtype), move(values, rank.xp)
         return Form("array", dtype), sendable(move(rank.library.array(column), rank.xp))
     if gpu:
-        told = None if hasattr(dtype, "categories") else dtype
-        return Form("arrow", told), to_words(_stream(column.to_arrow()), rank.xp)
+        sent_dtype = None if hasattr(dtype, "categories") else dtype
+        return Form("arrow", sent_dtype), to_words(_stream(column.to_arrow()), rank.xp)
     if isinstance(dtype, pd.ArrowDtype) or getattr(dtype, "storage", None) == "pyarrow":
         return Form("arrow", dtype), to_words(_stream(pa.array(column.array)), rank.xp)
     return Form("pickle"), to_words(pickle.dumps(column.array), rank.xp)

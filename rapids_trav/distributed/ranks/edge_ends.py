@@ -36,9 +36,9 @@ def rounds(rank: Rank, arrays: Sequence[Array], length: int) -> Iterator[tuple[i
         for number, array in enumerate(arrays)
         for begin in range(0, len(array), length)
     ]
-    told = rank.communicator.all_gather(rank.everyone, rank.xp.asarray([len(mine)], dtype=np.int64))
+    counts = rank.communicator.all_gather(rank.everyone, rank.xp.asarray([len(mine)], dtype=np.int64))
     yield from mine
-    for _ in range(max(int(of[0]) for of in told) - len(mine)):
+    for _ in range(max(int(of[0]) for of in counts) - len(mine)):
         yield -1, slice(0, 0)
 
 
@@ -59,8 +59,8 @@ def count_ends(rank: Rank, firsts: np.ndarray, places: Sequence[Array], length: 
     xp, exchange = rank.xp, rank.communicator.exchange
     if few:
         here = _count(xp, places, int(firsts[-1]))
-        told = exchange(rank.everyone, [here[begin:end] for begin, end in pairwise(firsts.tolist())])
-        return xp.stack(told).sum(axis=0)
+        received = exchange(rank.everyone, [here[begin:end] for begin, end in pairwise(firsts.tolist())])
+        return xp.stack(received).sum(axis=0)
     degree = xp.zeros(int(firsts[rank.rank + 1] - firsts[rank.rank]), np.int64)
     none = xp.empty(0, np.int64)
     for number, piece in rounds(rank, places, length):

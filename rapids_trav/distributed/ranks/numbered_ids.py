@@ -34,7 +34,7 @@ class Everywhere(NamedTuple):
 
     Attributes
     ----------
-    told : array, (grid.n_vertices + 1,)
+    ids : array, (grid.n_vertices + 1,)
         By internal id, the ids if only their holders know them and they are integers, else the places.
     internal : vertex array, (n + 1,)
         Internal ids by place.
@@ -42,12 +42,12 @@ class Everywhere(NamedTuple):
     The last entry of each is -1, for vertex -1.
     """
 
-    told: Array
+    ids: Array
     internal: Array
 
     @property
     def nbytes(self) -> int:
-        return self.told.nbytes + self.internal.nbytes
+        return self.ids.nbytes + self.internal.nbytes
 
 
 @dataclass(frozen=True)
@@ -131,9 +131,9 @@ class NumberedIds:
         if internal is None:
             return self.base.decode(None)
         if self.integers_owned is None:
-            places = self._told(internal, self.numbering.place_of_owned)
+            places = self._at_owners(internal, self.numbering.place_of_owned)
             return self.base.decode(places.astype(np.int64, copy=False), nulls)
-        ids = self._told(internal, self.integers_owned)
+        ids = self._at_owners(internal, self.integers_owned)
         return [self.base.received(ids, internal >= 0 if nulls else None)]
 
     def _internal(self, place: Array) -> Array:
@@ -142,8 +142,8 @@ class NumberedIds:
             return self.numbering.internal(place)
         return self.everywhere.internal[self.numbering.rank.xp.asarray(place)]
 
-    def _told(self, internal: Array, owned: Array) -> Array:
+    def _at_owners(self, internal: Array, owned: Array) -> Array:
         """Return values of internal ids, -1 for -1, from the table here or else from their owners."""
         if self.everywhere is None:
             return self.numbering.at_owners(internal, owned)
-        return self.everywhere.told[self.numbering.rank.xp.asarray(internal)]
+        return self.everywhere.ids[self.numbering.rank.xp.asarray(internal)]

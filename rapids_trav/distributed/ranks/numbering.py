@@ -206,8 +206,8 @@ class Numbering:
         requests = [of.astype(np.int32) for of in offsets_in_ranges(xp, wanted, bounds)]
         asked = communicator.exchange(self.rank.everyone, requests)
         forms = [(answers.dtype, len(of)) for of in requests]
-        told = communicator.exchange(self.rank.everyone, [answers[offsets] for offsets in asked], forms)
-        found = xp.concatenate([*told, self._missing(answers.dtype)])
+        received = communicator.exchange(self.rank.everyone, [answers[offsets] for offsets in asked], forms)
+        found = xp.concatenate([*received, self._missing(answers.dtype)])
         return found[at].astype(dtype, copy=False)  # position -1 is the last
 
     def _missing(self, dtype: np.dtype) -> Array:

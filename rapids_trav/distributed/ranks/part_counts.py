@@ -44,8 +44,8 @@ def degrees(communicator: Communicator, part: Part, direction: str) -> Array:
 def _added(communicator: Communicator, group: Sequence[int], part: Part, offsets: Array) -> Array:
     """Return the degrees of this rank's vertices, summed over a group of ranks that share their rows."""
     counts = part.work.xp.diff(offsets).astype(np.int64)
-    told = communicator.exchange(group, list(counts.reshape(len(group), -1)))
-    return reduce(add, told)
+    received = communicator.exchange(group, list(counts.reshape(len(group), -1)))
+    return reduce(add, received)
 
 
 def self_loops(part: Part) -> Array:

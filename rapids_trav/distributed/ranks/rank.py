@@ -81,6 +81,6 @@ def from_holders(rank: Rank, mine: np.ndarray, values: np.ndarray) -> np.ndarray
 
     Every rank calls it, with a flag for each entry and the numbers of its own; all are on the host, and few.
     """
-    told = np.zeros(len(mine), np.int64)
-    told[mine] = values
-    return np.array(rank.communicator.sum(told.tolist()), np.int64)
+    own = np.zeros(len(mine), np.int64)
+    own[mine] = values
+    return np.array(rank.communicator.sum(own.tolist()), np.int64)

@@ -63,6 +63,6 @@ def first_rows(rank: Rank, lengths: Sequence[int]) -> list[int]:
     mine = rank.xp.asarray(np.array(lengths, np.int64))
     forms = [(mine.dtype, len(mine))] * rank.size
     received = rank.communicator.all_gather(rank.everyone, mine, forms)
-    told = np.stack([move(of, np) for of in received], axis=1)
-    ends = np.cumsum(told.reshape(-1)).reshape(told.shape)  # batch after batch, within it rank after rank
-    return (ends - told)[:, rank.rank].tolist()
+    counts = np.stack([move(of, np) for of in received], axis=1)
+    ends = np.cumsum(counts.reshape(-1)).reshape(counts.shape)  # batch after batch, within it rank after rank
+    return (ends - counts)[:, rank.rank].tolist()

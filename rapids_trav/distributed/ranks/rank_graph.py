@@ -234,17 +234,17 @@ def room_for_ids(n_edges: int, directed: bool, size: int) -> int:
 def _agreed(rank: Rank, partitions: Sequence[tuple[int, Frame]]) -> tuple[RankSource, dict[Hashable, Dtype]]:
     """Return the columns, the same for the partitions of all ranks, and their dtypes."""
     mine = [list(zip(frame.columns, frame.dtypes, strict=True)) for _, frame in partitions]
-    told = [columns for of_rank in all_gather_objects(rank, mine) for columns in of_rank]
-    if not told:
+    gathered = [columns for of_rank in all_gather_objects(rank, mine) for columns in of_rank]
+    if not gathered:
         raise TravError("The edges have no partitions: give at least one, which may have no rows.")
-    names = [name for name, _ in told[0]]
-    for columns in told:
+    names = [name for name, _ in gathered[0]]
+    for columns in gathered:
         if [name for name, _ in columns] != names:
             raise TravError(
                 f"Partitions of the edges have different columns, {listed(names)} and "
                 f"{listed([name for name, _ in columns])}: give all of them the same."
             )
-    return RankSource(names, rank.library), dict(told[-1])
+    return RankSource(names, rank.library), dict(gathered[-1])
 
 
 def _isolated(rank: Rank, vertices: object, dtypes: Sequence[Dtype]) -> list[list[Column]]:

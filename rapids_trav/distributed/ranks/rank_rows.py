@@ -114,7 +114,7 @@ class RankRows:
                 masks.append(move(flags, self.numbering.rank.xp))
             except TravError as refused:
                 errors.append(refused.with_traceback(None))
-        _refuse([error for told in all_gather_objects(self.numbering.rank, errors) for error in told])
+        _refuse([error for of_rank in all_gather_objects(self.numbering.rank, errors) for error in of_rank])
         return masks
 
     def chosen_everywhere(self, chosen: Array) -> Array:
@@ -126,8 +126,9 @@ class RankRows:
         rank, block = self.numbering.rank, self.numbering.grid.block
         xp, work = rank.xp, rank.work
         message = pack(work, xp.flatnonzero(chosen).astype(np.int32), block, "auto")
-        told = rank.communicator.all_gather(rank.everyone, message)
-        return xp.concatenate([of if of.dtype == BITMAP else work.to_words(of, block // 32) for of in told])
+        gathered = rank.communicator.all_gather(rank.everyone, message)
+        words = [of if of.dtype == BITMAP else work.to_words(of, block // 32) for of in gathered]
+        return xp.concatenate(words)
 
 
 def _refuse(errors: Sequence[TravError]) -> None:

@@ -82,14 +82,15 @@ class RankValues:
         flat = values.reshape(k, values.shape[-1])
         every = xp.tile(vertices, k)
         row = xp.repeat(xp.arange(k), len(vertices))
-        return self._told(every, lambda mine, offsets: flat[row[mine], offsets]).reshape(*rows, len(vertices))
+        found = self._from_owners(every, lambda mine, offsets: flat[row[mine], offsets])
+        return found.reshape(*rows, len(vertices))
 
     def most(self, values: Array) -> int:
         """Return the largest value on all ranks; -1 if there are none."""
         xp = self.numbering.rank.xp
         largest = values.max() if values.size else -1
-        told = self._gathered(xp.asarray([largest]).astype(np.int64))
-        return max(int(of[0]) for of in told)
+        gathered = self._gathered(xp.asarray([largest]).astype(np.int64))
+        return max(int(of[0]) for of in gathered)
 
     def count_levels(self, distance: Array, n_bins: int, at_once: int) -> Counted:
         counts = level_counts(self.numbering.rank.xp, distance[None, :], n_bins)
@@ -106,7 +107,7 @@ class RankValues:
         steps = []
         while len(vertex):
             steps.append((entry, vertex))
-            before = self._told(vertex, partial(_before, predecessor, row))
+            before = self._from_owners(vertex, partial(_before, predecessor, row))
             alive = before >= 0
             entry, vertex, row = entry[alive], before[alive], row[alive]
         lengths = xp.zeros(len(targets), np.int64)
@@ -123,22 +124,22 @@ class RankValues:
     def _owner(self, vertices: Array) -> Array:
         return self.numbering.grid.owner(vertices)
 
-    def _told(self, vertices: Array, own: Callable[[Array, Array], Array]) -> Array:
+    def _from_owners(self, vertices: Array, own: Callable[[Array, Array], Array]) -> Array:
         """Return a value of each of these vertices, the same on all ranks; each rank supplies those it owns.
 
         `own` is called with the positions of the vertices that this rank owns, and their offsets.
         """
         xp, owner = self.numbering.rank.xp, self._owner(vertices)
         mine = xp.flatnonzero(owner == self.numbering.rank.rank)
-        told = self._gathered(own(mine, vertices[mine] % self.numbering.grid.block))
-        values = xp.empty(len(vertices), told[0].dtype)
-        for rank, part in enumerate(told):
+        gathered = self._gathered(own(mine, vertices[mine] % self.numbering.grid.block))
+        values = xp.empty(len(vertices), gathered[0].dtype)
+        for rank, part in enumerate(gathered):
             values[xp.flatnonzero(owner == rank)] = part
         return values
 
     def _summed(self, counts: Array) -> Array:
-        told = self._gathered(counts.reshape(-1))
-        return reduce(add, told).reshape(counts.shape)
+        gathered = self._gathered(counts.reshape(-1))
+        return reduce(add, gathered).reshape(counts.shape)
 
     def _gathered(self, array: Array) -> list[Array]:
         return self.numbering.rank.communicator.all_gather(self.numbering.rank.everyone, array)

@@ -55,11 +55,12 @@ def read_components(rank: Rank, sides: Sequence[Sequence[Column]]) -> list[Compo
         On all ranks, with the message that a local build of all columns would have.
     """
     read_here = [[_read(rank, column) for column in side] for side in sides]
-    told = _tell(rank, read_here)
-    if not told:
+    gathered = _gather(rank, read_here)
+    if not gathered:
         raise TravError("The edges have no partitions: give at least one, which may have no rows.")
     return [
-        _agree(rank, [side[i] for side in read_here], [side[i] for side in told]) for i in range(len(told[0]))
+        _agree(rank, [side[i] for side in read_here], [side[i] for side in gathered])
+        for i in range(len(gathered[0]))
     ]
 
 
@@ -78,17 +79,17 @@ def _plain(rank: Rank, part: IdColumn) -> IdColumn:
         return IdColumn(part.name, "error", None, 0, error.with_traceback(None))
 
 
-def _tell(rank: Rank, sides: Sequence[Sequence[IdColumn]]) -> list[list[IdColumn]]:
+def _gather(rank: Rank, sides: Sequence[Sequence[IdColumn]]) -> list[list[IdColumn]]:
     """Return the shapes of the sides of all ranks, grouped by name, or raise their errors."""
-    told = [
+    gathered = [
         side
         for sides in all_gather_objects(rank, [list(map(_shape, side)) for side in sides])
         for side in sides
     ]
-    names = [[one.name for one in side] for side in told]
-    told = [told[i] for i in sorted(range(len(told)), key=lambda i: names.index(names[i]))]
-    _refuse([one.data for side in told for one in side if one.kind == "error"])
-    return told
+    names = [[one.name for one in side] for side in gathered]
+    gathered = [gathered[i] for i in sorted(range(len(gathered)), key=lambda i: names.index(names[i]))]
+    _refuse([one.data for side in gathered for one in side if one.kind == "error"])
+    return gathered
 
 
 def _shape(one: IdColumn) -> IdColumn:
@@ -117,7 +118,7 @@ def _agree(rank: Rank, parts: list[IdColumn], shapes: list[IdColumn]) -> Compone
             return Component("category", parts, filled, dtype)
     if any(shape.kind == "category" for shape in filled):  # if the categories differ, the values are the ids
         parts = [_plain(rank, part) if part.rows else part for part in parts]
-        filled = [one for (one,) in _tell(rank, [[part] for part in parts]) if one.rows]
+        filled = [one for (one,) in _gather(rank, [[part] for part in parts]) if one.rows]
     refuse_mixtures(filled)
     return Component(filled[0].kind, parts, filled)
 
@@ -129,10 +130,10 @@ def _one_dtype(rank: Rank, parts: Sequence[IdColumn], *, empty: bool) -> Dtype |
     then compare them with their own.
     """
     dtypes = [part.dtype for part in parts if part.rows or (empty and part.kind == "category")]
-    told = all_gather_objects(rank, [(dtype.ordered, len(dtype.categories)) for dtype in dtypes])
-    if not empty and len({one for ones in told for one in ones}) > 1:
+    gathered = all_gather_objects(rank, [(dtype.ordered, len(dtype.categories)) for dtype in dtypes])
+    if not empty and len({one for ones in gathered for one in ones}) > 1:
         return None
-    first = next(i for i, ones in enumerate(told) if ones)
+    first = next(i for i, ones in enumerate(gathered) if ones)
     dtype = all_gather_objects(rank, dtypes[0] if rank.rank == first else None)[first]
     agree = empty or all(same_categories(one, dtype) for one in dtypes)
     return dtype if all(all_gather_objects(rank, agree)) else None

@@ -82,8 +82,8 @@ def renumber_spread_integers(rank: Rank, arrays: Sequence[Array], dtype: Dtype |
         ids = SpreadRange(first, n, integer_dtype, kind.dtype, rank.library, rank.xp, firsts, rank.rank)
         encode = RangeIds.encoder(ids, known=True)
         return ids, firsts, [encode([array]).astype(np.int64, copy=False) for array in arrays]
-    told = places()
-    return spread, spread.firsts, [chosen(told, codes(i), rank.xp) for i in range(len(arrays))]
+    found = places()
+    return spread, spread.firsts, [chosen(found, codes(i), rank.xp) for i in range(len(arrays))]
 
 
 def _renumber_labels(rank: Rank, component: Component) -> Spread:
@@ -110,8 +110,8 @@ def _renumber_labels(rank: Rank, component: Component) -> Spread:
 
     pieces = _together(rank, shapes, cut)
     spread, places = meet(rank, kind, given, pieces, lambda work: _together(rank, shapes, work))
-    told = places()
-    return spread, spread.firsts, [chosen(told, codes(i), rank.xp) for i in range(len(parts))]
+    found = places()
+    return spread, spread.firsts, [chosen(found, codes(i), rank.xp) for i in range(len(parts))]
 
 
 def _together(
@@ -126,20 +126,20 @@ def _together(
     try:
         result = work()
     except (TypeError, ValueError) as caught:
-        error = _told(caught)
+        error = _portable(caught)
         unordered = [part.name for part in parts if part.rows and not has_order(part.data[1])]
-    told = all_gather_objects(rank, (error, unordered))
-    first = next((one for one, _ in told if one is not None), None)
+    gathered = all_gather_objects(rank, (error, unordered))
+    first = next((one for one, _ in gathered if one is not None), None)
     if first is None:
         return result
     if isinstance(first, TravError):
         raise first
-    guilty = {name for _, names in told for name in names}
+    without_order = {name for _, names in gathered for name in names}
     names = [shape.name for shape in shapes]
-    raise no_common_order([name for name in names if name in guilty] or names, first)
+    raise no_common_order([name for name in names if name in without_order] or names, first)
 
 
-def _told(error: TypeError | ValueError) -> TypeError | ValueError:
+def _portable(error: TypeError | ValueError) -> TypeError | ValueError:
     """Return an error in a form that can be sent to other ranks.
 
     For values without an order that is the underlying error, or a TypeError with its text.

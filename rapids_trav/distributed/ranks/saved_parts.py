@@ -248,8 +248,8 @@ def _by_holder(rank: Rank, firsts: np.ndarray, ends: Sequence[Ends], length: int
         order = stable_order(xp, u)
         u, v = u[order], v[order]
         cuts = xp.searchsorted(u, xp.asarray(firsts)).tolist()
-        told = [exchange(rank.everyone, [end[b:e] for b, e in pairwise(cuts)]) for end in (u, v)]
-        found.append((xp.concatenate(told[0]), xp.concatenate(told[1])))
+        received = [exchange(rank.everyone, [end[b:e] for b, e in pairwise(cuts)]) for end in (u, v)]
+        found.append((xp.concatenate(received[0]), xp.concatenate(received[1])))
     source, destination = (xp.concatenate(list(of)) for of in zip(*found, strict=True))
     if len(source):
         order = xp.lexsort(xp.stack([destination, source]))

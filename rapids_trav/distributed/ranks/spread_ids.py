@@ -142,8 +142,8 @@ class SpreadIds(AscendingIds):
         asked = self.here.communicator.exchange(
             self.here.everyone, offsets_in_ranges(xp, wanted, self.firsts)
         )
-        told = self.kind.exchange([self.kind.fetch(self.held, rows_here) for rows_here in asked])
-        return [self.kind.column(told, rows, nulls)]
+        received = self.kind.exchange([self.kind.fetch(self.held, rows_here) for rows_here in asked])
+        return [self.kind.column(received, rows, nulls)]
 
 
 @dataclass(frozen=True)

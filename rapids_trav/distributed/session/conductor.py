@@ -168,8 +168,8 @@ class Conductor(SchedulerPlugin):
         """Record why a gang is lost, unless a reason is recorded already, and let its workers free it."""
         if gang.failure is None:
             gang.failure = failure
-            told = {"reason": failure[0], "rank": failure[1], "unregistered": gang.unregistered}
-            self._later(self._tell(gang, action="fail", **told))
+            message = {"reason": failure[0], "rank": failure[1], "unregistered": gang.unregistered}
+            self._later(self._send(gang, action="fail", **message))
 
     async def _start_rank(self, worker: str, **message: object) -> Reply:
         installed = await self._until_lost(worker, self._scheduler.rpc(worker).run(function=dumps(install)))
@@ -201,10 +201,10 @@ class Conductor(SchedulerPlugin):
             task.cancel()
 
     async def _close_ranks(self, gang: _Gang) -> None:
-        await self._tell(gang, action="leave")  # no rank frees memory that another one reads
-        await self._tell(gang, action="close", unregistered=gang.unregistered)
+        await self._send(gang, action="leave")  # no rank frees memory that another one reads
+        await self._send(gang, action="close", unregistered=gang.unregistered)
 
-    async def _tell(self, gang: _Gang, **message: object) -> None:
+    async def _send(self, gang: _Gang, **message: object) -> None:
         """Send a message to all present workers of a gang; wait at most `GRACE` seconds for answers."""
         asked = [
             asyncio.ensure_future(self._ask(worker, gang=gang.name, **message)) for worker in gang.workers

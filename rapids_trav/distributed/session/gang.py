@@ -224,9 +224,9 @@ class Gang:
         try:
             self.client.gather(futures)
         except RankError as error:
-            told = self._failure() or error  # the conductor may know more than the task
-            self._error = _bare(told)
-            raise told from error
+            known = self._failure() or error  # the conductor may know more than the task
+            self._error = _bare(known)
+            raise known from error
 
 
 def _bare(error: RankError) -> RankError:

@@ -153,7 +153,7 @@ class RankActor:
         try:
             failure = agreed(control.conclude(error))
             if failure is not None:
-                control.fail(*failure, tell=False)  # each rank finds it by itself
+                control.fail(*failure, notify=False)  # each rank finds it by itself
                 raise control.error()
         except RankError:
             self._forget()

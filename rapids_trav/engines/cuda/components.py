@@ -97,8 +97,8 @@ class _Trees:
             listed = self._link(rows, largest, counters)
             n_rows += listed.light + listed.heavy
         self._kernels.launch("compress", self._n, self._n, self._parent, counters)
-        is_told = progress.is_wanted or self._on_page is not None
-        self._record(progress, "rest", n_rows, Counts(*counters.tolist()).edges if is_told else 0)
+        is_recorded = progress.is_wanted or self._on_page is not None
+        self._record(progress, "rest", n_rows, Counts(*counters.tolist()).edges if is_recorded else 0)
 
     def _link(self, rows: Adjacency, largest: int, counters: Array) -> Counts:
         """Link rows to their ends; return the counts of their list, and count their edges."""

@@ -88,7 +88,7 @@ class Note:
     room: int = 0
 
     def traffic(self, rank: int) -> Traffic:
-        """Return the traffic of a meeting at which `rank` tells this."""
+        """Return the traffic of a meeting at which `rank` sends this."""
         others = sum(partner != rank for partner in self.partners)
         return Traffic(bytes=others * (0 if self.words is None else self.words.nbytes), sums=1)
 
@@ -136,7 +136,7 @@ class Communicator(Protocol):
         """Return the sums, over all ranks, of a few integers."""
 
     def meet(self, values: Sequence[int], note: Note = NO_NOTE) -> Met:
-        """Sum as `sum` does, and tell partners a note, in the same message if possible."""
+        """Sum as `sum` does, and send partners a note, in the same message if possible."""
 
     def check(self) -> None:
         """Raise a `RankError` if a rank has failed, been lost or called `abort`; return at once otherwise.

@@ -40,12 +40,12 @@ def ask(
     wanted, places = distinct(xp, vertices.astype(np.int64, copy=False))
     asked = communicator.exchange(everyone, _by_owner(grid, xp, wanted))
     answers = [xp.concatenate([column[offsets] for column in columns]) for offsets in asked]
-    told = communicator.exchange(everyone, answers)
-    halves = [answer.reshape(len(columns), -1) for answer in told]
+    received = communicator.exchange(everyone, answers)
+    halves = [answer.reshape(len(columns), -1) for answer in received]
     return [xp.concatenate([half[k] for half in halves])[places] for k in range(len(columns))]
 
 
-def tell(communicator: Communicator, grid: Grid, xp: ModuleType, vertices: Array) -> Array:
+def send_to_owners(communicator: Communicator, grid: Grid, xp: ModuleType, vertices: Array) -> Array:
     """Send vertices to their owners; return the offsets of the vertices that this rank receives."""
     wanted, _ = distinct(xp, vertices.astype(np.int64, copy=False))
     return xp.concatenate(communicator.exchange(tuple(range(grid.size)), _by_owner(grid, xp, wanted)))

@@ -42,7 +42,7 @@ from rapids_trav.errors import TravError, first_line
 
 DTYPES = tuple(map(np.dtype, (np.int32, np.uint32, np.int64, np.uint64, np.float32, np.float64)))
 Transfer = tuple[int, Array, Array]  # a rank, what it is sent, and where what it sends is received
-MESHED = 16  # ranks, at most, that tell each other their numbers, so that a meeting is one launch
+MESHED = 16  # ranks, at most, that send each other their numbers, so that a meeting is one launch
 LENGTH_BITS = 56  # bits of a header for the length; the number of the type is above
 POLL = 0.02  # seconds between two checks by the thread that enforces the deadline
 SPIN = 1e-3  # seconds that a rank polls an event without a pause
@@ -117,15 +117,15 @@ class NcclCommunicator(BaseCommunicator):
         own, *notes = (slots[i * room : (i + 1) * room] for i in range(1 + len(partners)))
         notes = [own if k == self.rank else slot for k, slot in zip(partners, notes, strict=True)]
         transfers = [(k, own, slot) for k, slot in zip(partners, notes, strict=True) if k != self.rank]
-        told = self._told if self.size <= MESHED else self._summed
-        sums, numbers = told(values, partners, note.number, transfers)
+        meet = self._sent_to_all if self.size <= MESHED else self._summed
+        sums, numbers = meet(values, partners, note.number, transfers)
         self.traffic += note.traffic(self.rank)
         return Met(sums, numbers, notes)
 
-    def _told(
+    def _sent_to_all(
         self, values: Sequence[int], partners: Sequence[int], number: int, transfers: list[Transfer]
     ) -> tuple[list[int], list[int]]:
-        """Tell each rank the numbers, in one launch with the transfers; return the sums and the partners'."""
+        """Send each rank the numbers, in one launch with the transfers; return the sums and the partners'."""
         each = len(values) + 1
         table = cupy.asarray(np.tile(np.array([*values, number], np.int64), self.size))
         rows = [table[k * each : (k + 1) * each] for k in range(self.size)]
@@ -138,7 +138,7 @@ class NcclCommunicator(BaseCommunicator):
     def _summed(
         self, values: Sequence[int], partners: Sequence[int], number: int, transfers: list[Transfer]
     ) -> tuple[list[int], list[int]]:
-        """Sum the values of all ranks; tell the partners the number beside the transfers."""
+        """Sum the values of all ranks; send the partners the number beside the transfers."""
         n = len(values)
         numbers = cupy.asarray(np.array([*values, number, *[number] * len(partners)], np.int64))
         mine = numbers[n : n + 1]

@@ -42,10 +42,10 @@ def resolve(
         received = communicator.exchange(sweep.fold_group, requests)
         asked = [m if place == own else _ascending(work, m) for place, m in enumerate(received)]
         answers = [_kept(sweep, offsets + np.int32(place * block)) for place, offsets in enumerate(asked)]
-        told = communicator.exchange(
+        received = communicator.exchange(
             sweep.fold_group, answers, [(np.dtype(np.int32), len(offsets)) for offsets in wanted]
         )
-        for rank, offsets, local in zip(sweep.fold_group, wanted, told, strict=True):
+        for rank, offsets, local in zip(sweep.fold_group, wanted, received, strict=True):
             predecessor[offsets] = origin(part, sweep, rank, local)
     return predecessor
 
@@ -76,13 +76,15 @@ def smallest(
             order = xp.argsort(from_place).astype(np.int32)
         best = part.work.smallest_before(sweep.edges, from_level, to_level, order)
         best = best.reshape(len(sweep.fold_group), -1)
-        told = communicator.exchange(sweep.fold_group, list(best))
-        vertices = [origin(part, sweep, rank, of) for rank, of in zip(sweep.fold_group, told, strict=True)]
+        received = communicator.exchange(sweep.fold_group, list(best))
+        vertices = [
+            origin(part, sweep, rank, of) for rank, of in zip(sweep.fold_group, received, strict=True)
+        ]
         keys = vertices
         if from_place is not None:
             keys = communicator.exchange(sweep.fold_group, list(from_place[best]))
         least = xp.full(len(predecessor), -1, keys[0].dtype) if least is None else least
-        for local, vertex, key in zip(told, vertices, keys, strict=True):
+        for local, vertex, key in zip(received, vertices, keys, strict=True):
             better = (local >= 0) & ((predecessor < 0) | (key < least))
             predecessor[better] = vertex[better]
             least[better] = key[better]

@@ -12,7 +12,7 @@ messages per level, instead of the R * C - 1 of a partition in one dimension.
 Each level, on every rank:
 
 1. stop if the frontiers of all ranks are empty, by a sum over all ranks (K13).  Together with the sum, the
-   ranks of a column tell each other the sizes of their frontiers, which determine the forms of the next
+   ranks of a column exchange the sizes of their frontiers, which determine the forms of the next
    messages, and the frontiers themselves if they are short;
 2. expand: gather the frontier from the ranks of this column (K8), unless step 1 has sent it;
 3. follow the frontier's edges and claim the vertices that they lead to, in a bitmap of this rank alone (K5,
@@ -234,11 +234,11 @@ def _level(
     tally.lap("follow")
 
     before = communicator.traffic
-    told = [pack(work, offsets, block, options.exchange) for offsets in found]
-    heard = communicator.exchange(sweep.fold_group, told)
-    messages = [(unpack(work, message), sweep.base + place) for place, message in enumerate(heard)]
+    outgoing = [pack(work, offsets, block, options.exchange) for offsets in found]
+    incoming = communicator.exchange(sweep.fold_group, outgoing)
+    messages = [(unpack(work, message), sweep.base + place) for place, message in enumerate(incoming)]
     tally.fold += communicator.traffic - before
-    tally.folded += [m for rank, m in zip(sweep.fold_group, told, strict=True) if rank != part.rank]
+    tally.folded += [m for rank, m in zip(sweep.fold_group, outgoing, strict=True) if rank != part.rank]
     tally.lap("fold")
     return messages
 

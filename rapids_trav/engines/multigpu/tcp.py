@@ -108,11 +108,11 @@ class TcpCommunicator(BaseCommunicator):
         outgoing: dict[int, list] = {k: [mine, None] for k in self._inbox}
         words = NOTHING if note.words is None else note.words.view(np.uint32)
         outgoing |= {k: [mine, _packed(words)] for k in note.partners if k != self.rank and len(words)}
-        told = self._meet(("sum",), outgoing) | {self.rank: [mine, None]}
+        received = self._meet(("sum",), outgoing) | {self.rank: [mine, None]}
         self.traffic += note.traffic(self.rank)
-        *columns, _ = zip(*(numbers for numbers, _ in told.values()), strict=True)
-        notes = [words if k == self.rank else _unpacked(told[k][1]) for k in note.partners]
-        return Met([sum(column) for column in columns], [told[k][0][-1] for k in note.partners], notes)
+        *columns, _ = zip(*(numbers for numbers, _ in received.values()), strict=True)
+        notes = [words if k == self.rank else _unpacked(received[k][1]) for k in note.partners]
+        return Met([sum(column) for column in columns], [received[k][0][-1] for k in note.partners], notes)
 
     def conclude(self, outcome: Outcome) -> list[Outcome]:
         """Tell all ranks how a request ended here, None for success; return the outcomes of all ranks.
@@ -144,7 +144,7 @@ class TcpCommunicator(BaseCommunicator):
     def abort(self, reason: str, rank: int | None = None) -> None:
         self.fail(reason, self.rank if rank is None else rank)
 
-    def fail(self, reason: str, rank: int | None, *, tell: bool = True) -> None:
+    def fail(self, reason: str, rank: int | None, *, notify: bool = True) -> None:
         """Make all calls fail with this reason and rank at fault; the first reason is kept.
 
         May be called from any thread.
@@ -156,7 +156,7 @@ class TcpCommunicator(BaseCommunicator):
             for messages in self._inbox.values():
                 messages.clear()
             self._changed.notify_all()
-        if tell:
+        if notify:
             self._post({k: {"abort": reason, "rank": rank} for k in self._inbox})
 
     def error(self) -> RankError:
@@ -166,7 +166,7 @@ class TcpCommunicator(BaseCommunicator):
     async def close(self) -> None:
         """Close the connections, on the event loop; the other ranks see that this one has left."""
         await self._links.close()
-        self.fail("the ranks were closed", self.rank, tell=False)
+        self.fail("the ranks were closed", self.rank, notify=False)
 
     def _meet(self, label: tuple, outgoing: Mapping[int, object]) -> dict[int, Any]:
         """Send to some ranks; return what each of them sent for the same call."""
@@ -229,12 +229,12 @@ class TcpCommunicator(BaseCommunicator):
 
     def _post(self, messages: Mapping[int, dict]) -> None:
         if not self._links.post(messages):
-            self.fail(f"the worker of rank {self.rank} is closing", self.rank, tell=False)
+            self.fail(f"the worker of rank {self.rank} is closing", self.rank, notify=False)
 
     def _receive(self, k: int, message: dict | None) -> None:
         """Process a message from rank k, or None if it has left; runs on the event loop."""
         if message is not None and "abort" in message:
-            self.fail(message["abort"], message["rank"], tell=False)
+            self.fail(message["abort"], message["rank"], notify=False)
             return
         if message is not None and "where" in message:
             self._post({k: {"held_up": self._waits}})
@@ -265,7 +265,7 @@ def _unpacked(content: Any) -> Array:
 
 
 def _ended(rank: int, outcome: Outcome) -> str:
-    """Return a message that tells how a rank ended for which others still wait."""
+    """Return a message that says how a rank ended for which others still wait."""
     if outcome is None:
         return f"rank {rank} ended before the others"
     return f"rank {rank} failed alone: {outcome[-1]}"

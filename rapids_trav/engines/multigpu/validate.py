@@ -31,7 +31,7 @@ import numpy as np
 from rapids_trav.engines.multigpu.communicator import Communicator, aborting
 from rapids_trav.engines.multigpu.grid import Grid
 from rapids_trav.engines.multigpu.local_work import Array
-from rapids_trav.engines.multigpu.lookup import ask, tell
+from rapids_trav.engines.multigpu.lookup import ask, send_to_owners
 from rapids_trav.engines.verdict import Verdict
 from rapids_trav.errors import TravError
 
@@ -177,7 +177,8 @@ class _Tree:
             ends = self._xp.concatenate([u, v])
             parent, level = self._ask(ends, known_parent, self._level)
             others = self._xp.concatenate([v, u])
-            self._joined[tell(self._communicator, self._grid, self._xp, ends[parent == others])] = True
+            joined = send_to_owners(self._communicator, self._grid, self._xp, ends[parent == others])
+            self._joined[joined] = True
             u_level, v_level = level[: len(u)], level[len(u) :]
             leaving = (u_level == OUTSIDE) != (v_level == OUTSIDE)
             placed = (u_level >= 0) & (v_level >= 0)

@@ -63,7 +63,7 @@ def moved(n_pages, n_streams, trace=True, told=None):
         slots[slot].now += COMPUTE
         free[slot] = log.mark(slots[slot])
         log.add(page, 100, (copy_begin, copy_end), (computing, free[slot]))
-    log.tell_rest()
+    log.report_rest()
     return log.moved()
 
 

@@ -74,10 +74,10 @@ def _reason(program: Program, view: GatherView, options: RunOptions) -> str | No
 def _sentence(what: str, why: str) -> str:
     """Return a message with the most informative of the compiler's many lines."""
     lines = [line.strip() for line in why.splitlines()]
-    telling = [
+    informative = [
         line for line in lines if line and not line.startswith(("Failed in", "During", "File", "There"))
     ]
-    reason = (telling or lines)[0].rstrip(".:")
+    reason = (informative or lines)[0].rstrip(".:")
     return (
         f"{what} cannot be compiled ({reason}): it may use numbers, arithmetic, comparisons, conditions and "
         f"the math module."

@@ -208,7 +208,7 @@ class HybridExecutor:
                 self._launched.append((ready.task.page, slot.free))
             self._wait_for(0)
             stats, n_edges = theirs.result()
-        pages.log.tell_rest()
+        pages.log.report_rest()
         pages.join()
         cupy.cuda.get_current_stream().wait_event(pages.log.mark(self._exchange))
         state.swap_messages()
@@ -256,7 +256,7 @@ class HybridExecutor:
                 stats += counted
                 n_edges += edges
                 self.dispatcher.done(CPU, page)
-                self._tell(page)
+                self._record_page(page)
                 for name, source in side.written(*rows):
                     target = self._of_device(name, self.state.new_messages)
                     to_device(target[slice(*rows)], source, self._exchange)
@@ -279,9 +279,9 @@ class HybridExecutor:
             page, event = self._launched.popleft()
             event.synchronize()
             self.dispatcher.done(GPU, page)
-            self._tell(page)
+            self._record_page(page)
 
-    def _tell(self, page: int) -> None:
+    def _record_page(self, page: int) -> None:
         """Record the values that a side has computed for a page, and that the CPU has now."""
         if self._record is not None:
             first, after = self.pages.plan.rows(page)

@@ -120,8 +120,8 @@ def function_to_ir(program: Program, name: str, weight: str | None, architecture
 def _reason(error: Exception) -> str:
     """Return the line of a Numba error that says what is wrong."""
     lines = [line.strip() for line in str(error).splitlines()]
-    telling = [line for line in lines if line and not line.startswith(("Failed in", "During:", "File "))]
-    return (telling or [type(error).__name__])[0]
+    informative = [line for line in lines if line and not line.startswith(("Failed in", "During:", "File "))]
+    return (informative or [type(error).__name__])[0]
 
 
 def kernels_to_ir(text: str, name: str, architecture: int) -> bytes:

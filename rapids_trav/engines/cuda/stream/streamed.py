@@ -128,7 +128,7 @@ class StreamedExecutor:
                 values.launched(page, slot)
         if values is not None:
             values.record_until(0)
-        pages.log.tell_rest()
+        pages.log.report_rest()
         pages.join()
         self.state.swap_messages()
 

@@ -61,21 +61,21 @@ class TransferTrace:
             self._n_bytes += n_bytes
             if self._on_page is not None:
                 self._waiting.append(page)
-                self._tell(wait=False)
+                self._report(wait=False)
         if self._timed:
             self._spans.append(page)
 
-    def _tell(self, wait: bool) -> None:
+    def _report(self, wait: bool) -> None:
         while self._waiting and (wait or self._waiting[0].computing[1].done):
             page = self._waiting.popleft()
             page.computing[1].synchronize()
             if self._on_page is not None:
                 self._on_page(1, page.n_bytes)
 
-    def tell_rest(self) -> None:
+    def report_rest(self) -> None:
         """Report the remaining pages to the caller, as they finish."""
         if self._on_page is not None:
-            self._tell(wait=True)
+            self._report(wait=True)
 
     def moved(self) -> Moved:
         """Return the sums of the iteration; everything launched must have finished."""

@@ -46,9 +46,9 @@ def layout_for(communicator: Communicator, part: Part, n_vertices: int, directio
         raise TravError(f"{n_vertices} vertices are more than ranks can send to each other")
     own = part.work.xp.asarray(np.array([part.n_edges, part.work.free_bytes()], np.int64))
     forms = [(own.dtype, 2)] * n_ranks
-    told = np.stack([move(of, np) for of in communicator.all_gather(tuple(range(n_ranks)), own, forms)])
-    n_entries = int(told[:, 0].sum()) * (2 if part.directed and direction == "both" else 1)
-    free = told[:, 1].tolist()
+    gathered = np.stack([move(of, np) for of in communicator.all_gather(tuple(range(n_ranks)), own, forms)])
+    n_entries = int(gathered[:, 0].sum()) * (2 if part.directed and direction == "both" else 1)
+    free = gathered[:, 1].tolist()
     layout = layout_that_fits(n_vertices, n_entries, free, symmetric=symmetric)
     needed = spread_bytes(n_vertices, n_entries, n_ranks, layout)
     if layout == "lean":
@@ -91,9 +91,9 @@ def deal_among(
     if symmetric:
         return rows
     counts = cupy.diff(rows.out.row_offsets).astype(np.int64)
-    told = list(counts.reshape(dealing.n_ranks, dealing.each))
+    sent = list(counts.reshape(dealing.n_ranks, dealing.each))
     forms = [(np.dtype(np.int64), dealing.each)] * dealing.n_ranks
-    degrees = communicator.exchange(tuple(range(dealing.n_ranks)), told, forms)
+    degrees = communicator.exchange(tuple(range(dealing.n_ranks)), sent, forms)
     return rows.with_degrees(reduce(add, degrees))
 
 

@@ -96,13 +96,13 @@ class LaunchGroup:
 
     def stop(self) -> None:
         """End the search that runs, if any, which raises an error, and wait until it has ended."""
-        told = False
+        requested = False
         while not self._lock.acquire(timeout=NAP):
-            told = True
+            requested = True
             for rank in self.ranks:
-                rank.tell_to_stop()
+                rank.request_stop()
         try:
-            for rank in self.ranks if told else ():  # it may have ended before it was told
+            for rank in self.ranks if requested else ():  # it may have ended before that
                 rank.forget()
         finally:
             self._lock.release()
@@ -118,7 +118,7 @@ class LaunchGroup:
     def _end(self) -> None:
         """End a search of which some ranks may still wait for others, and make the next one possible."""
         for rank in self.ranks:
-            rank.tell_to_stop()
+            rank.request_stop()
         for rank in self.ranks:
             rank.stream.synchronize()
         for rank in self.ranks:

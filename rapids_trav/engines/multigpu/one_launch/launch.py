@@ -183,7 +183,7 @@ class RankMemory:
                 self.stream.ptr,
             )
 
-    def tell_to_stop(self) -> None:
+    def request_stop(self) -> None:
         """Write the word that ends a search, beside the kernel that reads it."""
         runtime, word = cupy.cuda.runtime, np.array([STOPPED], np.uint32)
         with cupy.cuda.Device(self.device):

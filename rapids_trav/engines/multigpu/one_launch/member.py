@@ -3,7 +3,7 @@
 Ranks meet on the host before each search, when all of them have their memory and their kernel.  From then to
 the end of its launch a rank allocates nothing, since an allocation may wait for a running kernel, which in
 turn waits for the other ranks.  While its kernel runs, a rank asks its communicator whether another rank has
-failed; if so, it tells the kernel to stop.
+failed; if so, it stops the kernel.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from rapids_trav.engines.multigpu.one_launch.verdict import STOPPED, verdict_of
 from rapids_trav.errors import TravError, first_line
 
 Made = TypeVar("Made")
-_PATIENCE = 5.0  # seconds for which a rank that was told to stop waits for the reason
+_PATIENCE = 5.0  # seconds for which a rank that has been stopped waits for the reason
 
 
 class Member:
@@ -52,10 +52,10 @@ class Member:
     """
 
     def __init__(self, communicator: Communicator, rows: RankRows, *, least_pull: int = 0) -> None:
-        told = gather_objects(communicator, (gpu(), rows.edge.str), cupy)
-        edge = max((np.dtype(edge) for _, edge in told), key=lambda dtype: dtype.itemsize)
+        gathered = gather_objects(communicator, (gpu(), rows.edge.str), cupy)
+        edge = max((np.dtype(edge) for _, edge in gathered), key=lambda dtype: dtype.itemsize)
         device = cupy.cuda.runtime.getDevice()
-        sharing = [of for of, _ in told].count(gpu())
+        sharing = [of for of, _ in gathered].count(gpu())
         blocks = max(1, multiprocessors(device) // sharing)
         self.rank = made_on_all(communicator, lambda: RankMemory(rows, edge, device, blocks))
         card = made_on_all(communicator, lambda: Card.of(self.rank.shared))
@@ -84,7 +84,7 @@ class Member:
             self.rank.wait(communicator.check)
         except BaseException:
             with suppress(cupy.cuda.runtime.CUDARuntimeError):  # memory of a rank that is lost may be gone
-                self.rank.tell_to_stop()  # and the kernel tells the others
+                self.rank.request_stop()  # and the kernel stops the others
                 self.rank.stream.synchronize()
             raise
         stop, seconds = self.rank.outcome()
