@@ -138,10 +138,10 @@ extern "C" __global__ void smallest_before(const edge_t* __restrict__ offsets,
     }
 }
 
-extern "C" __global__ void settle(const i32* __restrict__ told, i64 n_told, i32 finder, i32 level,
+extern "C" __global__ void settle(const i32* __restrict__ received, i64 n_received, i32 finder, i32 level,
                                   u32* visited, i32* distance, i32* finders, i32* frontier, i32* sizes) {
-    for (i64 i = global_thread(); i < n_told; i += global_threads()) {
-        const i32 vertex = told[i];
+    for (i64 i = global_thread(); i < n_received; i += global_threads()) {
+        const i32 vertex = received[i];
         if (!set_bit(visited, vertex)) continue;
         distance[vertex] = level;
         if (finders != nullptr) finders[vertex] = finder;

@@ -60,9 +60,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     const i32 depth_limit = given.depth_limit;
     const u64 n_targets = given.n_targets;
 #if RANKED
-    __shared__ RanksShared heard;
-    const Ranks ranks(given, heard);
-    begin_meetings(given, heard, shared.leaving);
+    __shared__ RanksShared peers;
+    const Ranks ranks(given, peers);
+    begin_meetings(given, peers, shared.leaving);
     __syncthreads();
     const vertex_t n_words = ranks.n_words();
     // The queues are of own rows of the frontier only, one of each.
@@ -76,7 +76,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     Exchange whole_map = NO_EXCHANGE;
     const auto inboxes = [&](u32 number) { return Inboxes{&ranks, given.inbox, number}; };
     const auto listed_frontier = [&]() {
-        return ListedFrontier{ranks, heard, listed_now(), inboxes(heard.number), sent};
+        return ListedFrontier{ranks, peers, listed_now(), inboxes(peers.number), sent};
     };
 #else
     const vertex_t n_words = bitmap_words(n_linked);
@@ -160,7 +160,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     };
     const auto end_on_all = [&](Level* level, const Tally& tally, u32 times = 1) {
 #if RANKED
-        return meet(shared, heard, control, level, tally, epoch, ranks, times);
+        return meet(shared, peers, control, level, tally, epoch, ranks, times);
 #else
         return end_level(shared, control, level, tally, epoch, times);
 #endif
@@ -224,7 +224,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         count_level(now);
     }
 
-    // Between levels the search is in one of three states, told by two flags:
+    // Between levels the search is in one of three states, which two flags distinguish:
     //
     //     queued:   not `pulling`            the frontier is in the queues; the next step pushes
     //     mapped:   `pulling`                the frontier is in the bitmap; the next step pulls
@@ -303,7 +303,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         if (!pulling) {
             const GridQueue rows{narrow_a, hubs_a, taken, 0, false};
 #if LEAN
-            own_list_to_queue(graph, ranks, heard, listed_now(), rows);
+            own_list_to_queue(graph, ranks, peers, listed_now(), rows);
             exchange = OFFERS;
 #else
             if (!thin && !direct) lists_to_queue(graph, listed_frontier(), rows);
@@ -331,8 +331,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
                                 queue.eager};
             Tally offers;
             push_level(graph, state, narrow_a, now.narrow, hubs_a, now.hubs, depth + 1, outbox, offers);
-            if (!meet(shared, heard, control, next, offers, epoch, ranks, 1, true, true)) return false;
-            claim_offers(graph, state, ranks, heard, given.offers, depth + 1, found, tally);
+            if (!meet(shared, peers, control, next, offers, epoch, ranks, 1, true, true)) return false;
+            claim_offers(graph, state, ranks, peers, given.offers, depth + 1, found, tally);
 #else
 #if RANKED
             if (direct) {
@@ -388,10 +388,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             continue;
 #if RANKED
         } else if (thin) {
-            const FoundList<Inboxes> sending{inboxes(heard.number + 1), next, leaf_degree, ranks.first(),
+            const FoundList<Inboxes> sending{inboxes(peers.number + 1), next, leaf_degree, ranks.first(),
                                              queue.eager};
             push_lists(graph, state, listed_frontier(), depth + 1, sending, tally);
-            if (!meet(shared, heard, control, next, tally, epoch, ranks, 1, false)) return;
+            if (!meet(shared, peers, control, next, tally, epoch, ranks, 1, false)) return;
             sent = true;
             swap_queues();
 #endif
@@ -423,7 +423,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     if (first_thread) {
         control->epoch = epoch;
 #if RANKED
-        ranks.meeting->number = heard.number;
+        ranks.meeting->number = peers.number;
         *given.n_unreached = n_unvisited + given.total_vertices - given.total_linked;
 #else
         *given.n_unreached = n_unvisited + static_cast<u64>(given.n_vertices - n_linked);

@@ -47,7 +47,7 @@ struct Inboxes {
             }
         }
     }
-    // Returns an entry, and waits for it if necessary: its rank wrote it before it told the length.
+    // Returns an entry, and waits for it if necessary: its rank wrote it before it sent the length.
     __device__ __forceinline__ vertex_t entry(i32 from, u64 place) const {
         const u64* const words = list(from) + WORDS * place;
         u64 id = 0;
@@ -121,11 +121,11 @@ __device__ __forceinline__ u32 warp_from(u32 first) {
 // Calls visit(rank, place, any) for the entries of all ranks' lists, a warp at a time, `any` being false for
 // lanes without one.  Each list begins with another warp, so that short lists are read at the same time.
 template <class Visit>
-__device__ __forceinline__ void for_listed(const Ranks& ranks, const RanksShared& heard, Visit visit) {
+__device__ __forceinline__ void for_listed(const Ranks& ranks, const RanksShared& peers, Visit visit) {
     const u32 n_warps = static_cast<u32>(grid_warps());
     for (i32 k = 0; k < ranks.n; ++k) {
         const i32 r = ranks.after(k);
-        const u64 size = heard.listed(r);
+        const u64 size = peers.listed(r);
         const u32 warp = warp_from(static_cast<u32>(k) * n_warps / static_cast<u32>(ranks.n));
         for (u64 base = static_cast<u64>(warp) * WARP; base < size; base += n_warps * WARP) {
             visit(r, base + lane_id(), base + lane_id() < size);
@@ -136,7 +136,7 @@ __device__ __forceinline__ void for_listed(const Ranks& ranks, const RanksShared
 // The vertices of a frontier, in the ranks' lists or in the inbox of this one.
 struct ListedFrontier {
     const Ranks& ranks;
-    const RanksShared& heard;
+    const RanksShared& peers;
     vertex_t* list;   // of this rank
     Inboxes inboxes;  // as the vertices were sent
     bool sent;        // to the inboxes
@@ -148,7 +148,7 @@ struct ListedFrontier {
     // Calls visit(id) for each vertex, NONE for lanes without one.
     template <class Visit>
     __device__ __forceinline__ void for_each(Visit visit) const {
-        for_listed(ranks, heard, [&](i32 r, u64 place, bool any) { visit(any ? entry(r, place) : NONE); });
+        for_listed(ranks, peers, [&](i32 r, u64 place, bool any) { visit(any ? entry(r, place) : NONE); });
     }
 
     // Returns a vertex to each lane of every warp, or NONE; there are at most 32.
@@ -156,7 +156,7 @@ struct ListedFrontier {
         vertex_t id = NONE;
         u64 place = lane_id();  // wraps to a large number once the lane has its entry
         for (i32 r = 0; r < ranks.n; ++r) {
-            const u64 size = heard.listed(r);
+            const u64 size = peers.listed(r);
             if (place < size) id = entry(r, place);
             place -= size;
         }

@@ -17,8 +17,8 @@ struct Leaving {
     u32* const* stop;  // the word of each rank: 0, or why the search has to stop
     i32 n_ranks;
     i32 rank;
-    u32* told;  // where the host reads the reason
-    u32 why;    // the reason for which the block leaves, or 0
+    u32* report;  // where the host reads the reason
+    u32 why;      // the reason for which the block leaves, or 0
 
     __device__ __forceinline__ const u32* own_stop() const { return stop[rank]; }
 };
@@ -39,15 +39,15 @@ __device__ __forceinline__ void store_release_system(u32* address, u32 value) {
     asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
 }
 
-// Tells all ranks and the host why the block leaves; several threads may call it.
+// Notifies all ranks and the host why the block leaves; several threads may call it.
 __device__ __forceinline__ void leave(Leaving& leaving, u32 why) {
     for (i32 r = 0; r < leaving.n_ranks; ++r) store_release_system(leaving.stop[r], why);
-    *static_cast<volatile u32*>(leaving.told) = why;
+    *static_cast<volatile u32*>(leaving.report) = why;
     leaving.why = why;
 }
 
 // Returns whether a thread that has tried so often to end its wait leaves, as the search has to stop.
-__device__ __forceinline__ bool told_to_leave(u32 tries, Leaving& leaving) {
+__device__ __forceinline__ bool must_leave(u32 tries, Leaving& leaving) {
     if (tries % ASK_EVERY) return false;
     const u32 why = load_acquire_system(leaving.own_stop());
     if (why) leave(leaving, why);
@@ -57,6 +57,6 @@ __device__ __forceinline__ bool told_to_leave(u32 tries, Leaving& leaving) {
 // Waits until all blocks have arrived at a barrier, or until the search has to stop.
 __device__ __forceinline__ void wait_or_leave(const u32* barrier, u32 epoch, Leaving& leaving) {
     for (u32 tries = 1; static_cast<i32>(load_acquire(barrier) - epoch) < 0; ++tries) {
-        if (told_to_leave(tries, leaving)) return;
+        if (must_leave(tries, leaving)) return;
     }
 }

@@ -153,7 +153,7 @@ __device__ __forceinline__ void see_totals(BlockShared& shared, Control* control
     u64 total = load_acquire(lane_total(level));
     for (u32 tries = 1; __any_sync(FULL_WARP, arrivals(total) < times * gridDim.x); ++tries) {
 #if RANKED
-        if (__any_sync(FULL_WARP, told_to_leave(tries, shared.leaving))) break;
+        if (__any_sync(FULL_WARP, must_leave(tries, shared.leaving))) break;
 #endif
         total = load_acquire(lane_total(level));
     }

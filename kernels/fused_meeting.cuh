@@ -16,8 +16,8 @@
 //
 // Each word of a slot has the number of the meeting in its upper half and half a total in its lower, so words
 // may arrive in any order, and no fence is needed between them.  There are two slots for each pair of ranks,
-// as a rank can be one meeting ahead.  A rank that waits too long, or is told to stop, tells all others to
-// stop (fused_leaving.cuh).
+// as a rank can be one meeting ahead.  A rank that waits too long, or has to stop, stops all others
+// (fused_leaving.cuh).
 //
 // Memory of other ranks is read and written with volatile loads and stores, which bypass the caches.  A fence
 // for the system takes several times as long as a fence for the GPU, so only a block that completes totals
@@ -32,14 +32,13 @@
 #define MOST_RANKS 64
 #endif
 
-// What ranks tell each other: the first totals of a `Level`, of which `narrow` counts the vertices listed
-// (or, after offers, those offered to the slot's owner), and `hubs` is not 0 if one of them has a long row.
-constexpr i32 TOLD = TOTALS;
-constexpr i32 TOLD_WORDS = 2 * TOLD;
+constexpr i32 SLOT_WORDS = 2 * TOTALS;
 
 // Totals of a rank's level, written by that rank: each word the number of the meeting above half a total.
+// `narrow` counts the vertices listed (or, after offers, those offered to the slot's owner), and `hubs` is
+// not 0 if one of them has a long row.
 struct alignas(128) Slot {
-    u64 words[TOLD_WORDS];
+    u64 words[SLOT_WORDS];
 };
 
 // The beginning of the memory that other ranks can reach.
@@ -62,18 +61,18 @@ struct Meeting {
     u32 number;  // of the last meeting
     u32 stop;    // as in `Shared`, for the host
     Clock clock;
-    alignas(128) u64 offers[MOST_RANKS];  // for each rank, until they are told (LEAN)
+    alignas(128) u64 offers[MOST_RANKS];  // for each rank, until they are sent (LEAN)
 };
 
 // What a block knows of the other ranks.
 struct RanksShared {
-    Shared* reached[MOST_RANKS];  // memory of each rank
-    u64 told[MOST_RANKS][TOLD];   // totals of each rank, from the last meeting
-    u64 offered[MOST_RANKS];      // to each rank, as this block tells them (LEAN)
-    u32 number;                   // of the last meeting
+    Shared* reached[MOST_RANKS];     // memory of each rank
+    u64 totals[MOST_RANKS][TOTALS];  // of each rank, from the last meeting
+    u64 offered[MOST_RANKS];         // to each rank, as this block sends them (LEAN)
+    u32 number;                      // of the last meeting
 
     // Entries of a rank's list.
-    __device__ __forceinline__ u64 listed(i32 rank) const { return told[rank][0]; }
+    __device__ __forceinline__ u64 listed(i32 rank) const { return totals[rank][0]; }
 };
 
 // Why a search has to end, for the host (engines/multigpu/one_launch/verdict.py): STOPPED if the host asked
@@ -108,8 +107,8 @@ struct Ranks {
     i32 rank;
     i32 n;
 
-    __device__ __forceinline__ Ranks(const Arguments& given, const RanksShared& heard)
-        : shared(heard.reached),
+    __device__ __forceinline__ Ranks(const Arguments& given, const RanksShared& peers)
+        : shared(peers.reached),
           meeting(given.meeting),
           deadline(given.deadline),
           n_each(given.n_each),
@@ -136,11 +135,11 @@ struct Ranks {
 };
 
 // Copies what a block needs to know of the ranks; complete after the next __syncthreads().
-__device__ __forceinline__ void begin_meetings(const Arguments& given, RanksShared& heard, Leaving& leaving) {
-    for (i32 r = threadIdx.x; r < given.n_ranks; r += BLOCK_SIZE) heard.reached[r] = given.shared[r];
+__device__ __forceinline__ void begin_meetings(const Arguments& given, RanksShared& peers, Leaving& leaving) {
+    for (i32 r = threadIdx.x; r < given.n_ranks; r += BLOCK_SIZE) peers.reached[r] = given.shared[r];
     if (threadIdx.x == 0) {
-        heard.number = __ldcg(&given.meeting->number);
-        u32* const* const stop = reinterpret_cast<u32* const*>(heard.reached);  // the first word there
+        peers.number = __ldcg(&given.meeting->number);
+        u32* const* const stop = reinterpret_cast<u32* const*>(peers.reached);  // the first word there
         leaving = Leaving{stop, given.n_ranks, given.rank, &given.meeting->stop, 0};
     }
 }
@@ -171,18 +170,18 @@ __device__ __forceinline__ u32 arrive_among_ranks(const BlockShared& shared, Con
 #endif
 }
 
-// Tells all ranks those totals of this one that are complete; a warp calls it.  After offers, each rank is
-// told how many are for it, in place of the vertices listed.
-__device__ __forceinline__ void tell_totals(const Ranks& ranks, RanksShared& heard, u32 ready, u64 total,
+// Sends to all ranks those totals of this one that are complete; a warp calls it.  After offers, each rank is
+// sent how many are for it, in place of the vertices listed.
+__device__ __forceinline__ void send_totals(const Ranks& ranks, RanksShared& peers, u32 ready, u64 total,
                                             u32 number, bool offers, bool shown) {
     const u32 lane = lane_id();
-    const u32 field = min(lane / 2, static_cast<u32>(TOLD - 1));
-    const bool tells = lane < TOLD_WORDS && ready >> field & 1;
+    const u32 field = min(lane / 2, static_cast<u32>(TOTALS - 1));
+    const bool sends = lane < SLOT_WORDS && ready >> field & 1;
     total = __shfl_sync(FULL_WARP, total, field);
     offers &= ready & 1;
     if (offers) {
         for (i32 r = lane_id(); r < ranks.n; r += WARP) {
-            heard.offered[r] = __ldcg(&ranks.meeting->offers[r]);
+            peers.offered[r] = __ldcg(&ranks.meeting->offers[r]);
             ranks.meeting->offers[r] = 0;  // before other blocks hear of this level and offer more
         }
         __syncwarp();
@@ -193,19 +192,19 @@ __device__ __forceinline__ void tell_totals(const Ranks& ranks, RanksShared& hea
         __threadfence();
     }
     for (i32 r = 0; r < ranks.n; ++r) {
-        const u64 told = offers && field == 0 ? heard.offered[r] : total;
-        const u64 half = lane % 2 ? told >> 32 : told & 0xffffffffu;
+        const u64 sent = offers && field == 0 ? peers.offered[r] : total;
+        const u64 half = lane % 2 ? sent >> 32 : sent & 0xffffffffu;
         u64* const words = ranks.shared[r]->slots[number & 1][ranks.rank].words;
-        if (tells) store_remote(words + lane, static_cast<u64>(number) << 32 | half);
+        if (sends) store_remote(words + lane, static_cast<u64>(number) << 32 | half);
     }
 }
 
-// Waits until a rank has told its totals, or the search has to end; whole warps call it.
-__device__ __forceinline__ void hear_totals(const Ranks& ranks, i32 from, u32 number, RanksShared& heard,
-                                            Leaving& leaving) {
+// Waits until a rank has sent its totals, or the search has to end; whole warps call it.
+__device__ __forceinline__ void receive_totals(const Ranks& ranks, i32 from, u32 number, RanksShared& peers,
+                                               Leaving& leaving) {
     const u32 lane = lane_id();
     const Slot& slot = ranks.shared[ranks.rank]->slots[number & 1][from];
-    const u64* const word = slot.words + min(lane, static_cast<u32>(TOLD_WORDS - 1));
+    const u64* const word = slot.words + min(lane, static_cast<u32>(SLOT_WORDS - 1));
     u64 value = load_acquire_system(word);
     u64 began = 0;
     for (u32 tries = 1; __any_sync(FULL_WARP, value >> 32 != number); ++tries) {
@@ -223,7 +222,7 @@ __device__ __forceinline__ void hear_totals(const Ranks& ranks, i32 from, u32 nu
         if (lane == 0) leave(leaving, why);
         return;
     }
-    if (lane < TOLD_WORDS) reinterpret_cast<u32*>(heard.told[from])[lane] = static_cast<u32>(value);
+    if (lane < SLOT_WORDS) reinterpret_cast<u32*>(peers.totals[from])[lane] = static_cast<u32>(value);
 }
 
 // Notes the time at which the last block ends; all threads call it.
@@ -235,30 +234,30 @@ __device__ __forceinline__ void stop_clock(const Ranks& ranks) {
 // Ends a level (or a part of one) on all ranks: as end_level(), but the totals are those of all ranks.
 // `shown` says that other ranks will read what this one has written to its own memory.  Returns false if the
 // search has to end without an answer.
-__device__ __forceinline__ bool meet(BlockShared& shared, RanksShared& heard, Control* control, Level* level,
+__device__ __forceinline__ bool meet(BlockShared& shared, RanksShared& peers, Control* control, Level* level,
                                      const Tally& tally, u32& epoch, const Ranks& ranks, u32 times,
                                      bool shown = true, bool offers = false) {
     add_tally(tally, shared.sum);
     __syncthreads();
-    const u32 number = heard.number + 1;
+    const u32 number = peers.number + 1;
     if (warp_in_block() == 0) {
         u64 total = 0;
         const u32 ready = arrive_among_ranks(shared, control, level, epoch, times, total);
         __syncwarp();
         if (lane_id() == 0) shared.sum = Share{};
-        if (ready) tell_totals(ranks, heard, ready, total, number, offers, shown);
+        if (ready) send_totals(ranks, peers, ready, total, number, offers, shown);
     }
     for (i32 r = warp_in_block(); r < ranks.n; r += WARPS) {
-        hear_totals(ranks, r, number, heard, shared.leaving);
+        receive_totals(ranks, r, number, peers, shared.leaving);
     }
     __syncthreads();
-    if (threadIdx.x < TOLD) {
+    if (threadIdx.x < TOTALS) {
         u64 sum = 0;
-        for (i32 r = 0; r < ranks.n; ++r) sum += heard.told[r][threadIdx.x];
+        for (i32 r = 0; r < ranks.n; ++r) sum += peers.totals[r][threadIdx.x];
         reinterpret_cast<u64*>(&shared.seen)[threadIdx.x] = sum;
     }
     if (threadIdx.x == 0) {
-        heard.number = number;
+        peers.number = number;
         see_traced(shared.seen, level);  // of this rank
     }
     __syncthreads();

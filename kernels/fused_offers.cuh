@@ -73,9 +73,9 @@ __device__ __forceinline__ void push_edges(const Graph&, const State&, const ver
 }
 
 // Queues the rows of the vertices in the rank's own list.
-__device__ void own_list_to_queue(const Graph& graph, const Ranks& ranks, const RanksShared& heard,
+__device__ void own_list_to_queue(const Graph& graph, const Ranks& ranks, const RanksShared& peers,
                                   const vertex_t* list, const GridQueue& queue) {
-    const u64 size = heard.listed(ranks.rank);
+    const u64 size = peers.listed(ranks.rank);
     for (u64 base = grid_warp() * WARP; base < size; base += grid_warps() * WARP) {
         const bool any[1] = {base + lane_id() < size};
         const vertex_t v[1] = {any[0] ? list[base + lane_id()] - ranks.first() : NONE};
@@ -85,13 +85,13 @@ __device__ void own_list_to_queue(const Graph& graph, const Ranks& ranks, const 
     }
 }
 
-// Claims the vertices that the ranks have offered to this one, `heard.listed()` by each.
+// Claims the vertices that the ranks have offered to this one, `peers.listed()` by each.
 template <class Queue>
 __device__ void claim_offers(const Graph& graph, const State& state, const Ranks& ranks,
-                             const RanksShared& heard, Offer* boxes, i32 depth, const Queue& queue,
+                             const RanksShared& peers, Offer* boxes, i32 depth, const Queue& queue,
                              Tally& tally) {
     boxes += ranks.first();
-    for_listed(ranks, heard, [&](i32 r, u64 place, bool any) {
+    for_listed(ranks, peers, [&](i32 r, u64 place, bool any) {
         const Offer* const offer = ranks.at(r, boxes) + place;
         const vertex_t to[1] = {any ? load_remote(&offer->to) : NONE};
         const vertex_t from[1] = {PREDECESSORS && any ? load_remote(&offer->from) : NONE};
