@@ -180,8 +180,8 @@ struct WordRun {
 };
 
 // Follows N edges for each lane and marks the vertices reached in a bitmap.  An edge to a vertex that is
-// marked already, as the bitmap in the multiprocessor's cache tells, needs no atomic; that cache may hold an
-// older state, so the atomic decides.
+// marked already, according to the bitmap in the multiprocessor's cache, needs no atomic; that cache may
+// hold an older state, so the atomic decides.
 template <i32 N>
 __device__ __forceinline__ void push_edges(const Graph&, const State& state, const vertex_t (&from)[N],
                                            const vertex_t (&to)[N], i32, const FrontierMap& map,

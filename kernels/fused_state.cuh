@@ -210,7 +210,7 @@ struct Graph {
     const edge_t* own_offsets;  // out-edges of own vertices on all ranks; `out` has the sources of all ranks
 #endif
 
-    // Offsets that tell the degree of a vertex that was reached.
+    // Offsets that give the degree of a vertex that was reached.
     __device__ __forceinline__ const edge_t* reached_offsets() const {
 #if RANKED
         return own_offsets;

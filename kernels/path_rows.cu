@@ -13,7 +13,7 @@
 // Must agree with: walk in tests/kernel_references.py.
 #include "labels.cuh"
 
-// Entry n_searches * n_targets tells whether the first source is a vertex: it is the source, or NONE.
+// Entry n_searches * n_targets says whether the first source is a vertex: it is the source, or NONE.
 extern "C" __global__ void pick_distances(const i32* __restrict__ distances, i64 n_vertices,
                                           const vertex_t* __restrict__ sources, i64 n_searches,
                                           const vertex_t* __restrict__ targets, i64 n_targets,

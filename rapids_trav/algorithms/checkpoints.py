@@ -43,7 +43,7 @@ class Checkpoints:
     ) -> None:
         if (digest := program_digest(program)) is None:
             raise TravError(
-                f"checkpoint= needs a program that can be told from others, but {program.name!r} uses more "
+                f"checkpoint= needs a program that can be recognised, but {program.name!r} uses more "
                 f"than plain values (a compiled helper, an object): write that code out in its functions, or "
                 f"leave out checkpoint."
             )

@@ -11,7 +11,7 @@ SPAN = "span_"  # begins the names of the columns of lists
 
 
 def n_ranks(trace: pd.DataFrame) -> int:
-    """Return the number of ranks that a trace tells of; 0 for one of a single machine."""
+    """Return the number of ranks that a trace covers; 0 for one of a single machine."""
     rank = 0
     while f"{RankCosts._fields[0]}_{rank}" in trace:
         rank += 1

@@ -86,7 +86,7 @@ class Function:
         return None if self._refuse is None else self._refuse(bound.arguments)
 
     def _no_node(self, args: tuple, kwargs: Arguments) -> str | None:
-        """Return why an argument cannot be a node, or None: functions of NetworkX tell it differently."""
+        """Return why an argument cannot be a node, or None: functions of NetworkX word it differently."""
         if not self.graphs:
             return None
         for name, value in self._signature.bind(*args, **kwargs).arguments.items():

@@ -31,7 +31,7 @@ class Rows(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """Weights of columns, int64 or float64; `whole` tells which of them are integers if only some are."""
+    """Weights of columns, int64 or float64; `whole` says which of them are integers if only some are."""
 
     values: Array
     whole: Array | None = None

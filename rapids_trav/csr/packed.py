@@ -4,7 +4,7 @@ Edges are taken in blocks of 1024, whatever the rows, so that pages can be cut a
 from the blocks that hold its edges.  A block is a run of 32-bit words, little-endian:
 
 - 8 words: a byte for each of its 32 groups of 32 edges.  The lower 7 bits are the bits of an entry, the
-  highest one tells that the group holds the beginning of a row, a head.
+  highest one says that the group holds the beginning of a row, a head.
 - 1 word, or 2 if columns have 64 bits, each: the column of the block's first edge, and that of its first
   head, 0 if it has none.
 - The groups: for a group with heads a word with a bit for each, then 32 entries of equally many bits, which

@@ -141,7 +141,7 @@ class PolarsForm:
             raise TypeError(f"{objects[0]} holds Python objects")  # Arrow would store their addresses
         table = frame.select(columns).to_arrow()
         for i, name in enumerate(columns):
-            if isinstance(frame.schema[name], self._polars.Enum):  # older polars does not tell the order
+            if isinstance(frame.schema[name], self._polars.Enum):  # older polars does not give the order
                 table = table.set_column(i, name, arrow.ordered(table[i]))
         return table
 

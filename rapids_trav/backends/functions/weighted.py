@@ -37,7 +37,7 @@ def weights_of(structure: Structure, weight: Value) -> Weights:
 class Settled:
     """Vertices in the order in which they were settled, with their distances and predecessors.
 
-    `whole` tells which columns of the structure's rows have a weight that is an integer, if only some have.
+    `whole` says which columns of the structure's rows have a weight that is an integer, if only some have.
     """
 
     structure: Structure

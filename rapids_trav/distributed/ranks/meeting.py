@@ -1,4 +1,4 @@
-"""Exchange in which each rank collects the distinct ids of its range and tells the others their places.
+"""Exchange in which each rank collects the distinct ids of its range and sends the others their places.
 
 A rank receives an id of its range from every rank that has this id.  If ids that all ranks have are
 concentrated in one range, the rank of that range may receive many times more ids than any rank had.  The ids

@@ -22,7 +22,7 @@ class RankAnswers:
     rank : Rank
     firsts : int64 array on the host, (ranks + 1,), optional
         First place that each rank holds, and the number of all, if the answer has a row for each vertex of
-        each search.  The ranks then need not tell each other how many rows they have.
+        each search.  The ranks then need not exchange how many rows they have.
     """
 
     together = False  # each batch is a frame of its own

@@ -1,6 +1,6 @@
 """Reading of id columns on all ranks: if one rank refuses a column, all raise the error of a local build.
 
-Each rank tells the others about the columns that it read: name, kind, type and number of rows, never values.
+Each rank describes to the others the columns that it read: name, kind, type and number of rows, never values.
 All ranks then have the same list, in which columns of the same name are adjacent, in the order of their
 ranks, as if the partitions had been concatenated.
 """

@@ -65,7 +65,7 @@ class GuardedNccl(BaseCommunicator):
         self._nccl.wait_for_abort(RELEASE_SECONDS)
 
     def _guarded(self, call: Callable[..., Result], *arguments: object) -> Result:
-        """Call NCCL; if it fails, tell all ranks and raise an error that names the rank at fault."""
+        """Call NCCL; if it fails, notify all ranks and raise an error that names the rank at fault."""
         if self._control.failure is not None:
             raise self._control.error()
         try:

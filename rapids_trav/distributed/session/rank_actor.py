@@ -28,8 +28,8 @@ class RankActor:
     Methods run on the worker's event loop.  The functions of requests run in a thread of the rank's own, so
     that neither the worker's tasks nor its heartbeats wait for them.
 
-    At the end of every request all ranks tell each other how it ended for them.  This distinguishes an error
-    that all ranks raise alike from one that a single rank raises, which ends the gang.
+    At the end of every request all ranks report to each other how it ended for them.  This distinguishes an
+    error that all ranks raise alike from one that a single rank raises, which ends the gang.
 
     Frames of an answer are stored with the worker's data.  They are Dask's as soon as the scheduler has
     registered them; until then they are known here alone, so the rank remembers those of its last answer.

@@ -17,7 +17,7 @@ from rapids_trav.frames.strings.sorting import sort_strings
 from rapids_trav.frames.strings.text import addresses, buffers_of, objects_of, text_of, text_of_objects
 from rapids_trav.jit.kernels import Threads
 
-SAMPLE = 1 << 14  # addresses sampled to tell whether rows share their objects
+SAMPLE = 1 << 14  # addresses sampled to find out whether rows share their objects
 SHARED = 0.99  # largest fraction of distinct addresses in the sample for which they do
 
 

@@ -163,7 +163,7 @@ class ResidentExecutor:
 
 
 def _known_to_kernels(program: Program, options: RunOptions) -> float:
-    """Return the tolerance with which kernels can tell themselves that a run has ended; 0: they cannot.
+    """Return the tolerance with which kernels can detect the end of a run themselves; 0: they cannot.
 
     All iterations must use the same mode, and the state must not be read between them.
     """

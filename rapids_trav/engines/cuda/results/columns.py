@@ -29,8 +29,8 @@ MASK_WORDS = 16  # Arrow requires masks in multiples of 64 bytes
 def columns(found: Search, table: IntegerTable, n_sources: int) -> dict[str, Array | BitMasked]:
     """Return `vertex`, `distance` and, if known, `predecessor`, in ascending order of the caller's ids.
 
-    The host does not wait for the columns: the frame is created while they are written.  The search tells how
-    many values are null; `null_count` waits for that.
+    The host does not wait for the columns: the frame is created while they are written.  The search counts
+    the null values; `null_count` waits for that.
     """
     distance, predecessor = found.distance, found.predecessor
     n = len(distance)

@@ -38,7 +38,7 @@ def _rmm_allocator() -> Callable[[int], cupy.cuda.MemoryPointer] | None:
 def free_bytes() -> int:
     """Return the bytes of the device that are available: the free ones, and those that a pool keeps.
 
-    RMM does not tell how much of a pool is in use, so the whole pool counts.  If an allocation then fails,
+    RMM does not report how much of a pool is in use, so the whole pool counts.  If an allocation then fails,
     the graph is built again outside the device.
     """
     free, total = cupy.cuda.runtime.memGetInfo()

@@ -260,7 +260,7 @@ def plan_within(
     """Return a plan for the free memory of the budget and `more` bytes.
 
     Pages have at most `most_bytes`, by default `page_size`, without their packed columns.  These may not fit
-    as well, and `buffer_bytes` tells.
+    as well, which `buffer_bytes` shows.
     """
     assert view.pages is not None
     pages, into = view.pages, view.into

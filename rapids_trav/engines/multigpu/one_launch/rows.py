@@ -40,7 +40,7 @@ class RankRows:
     out : Adjacency
         A row for each id of any rank, with the numbers of the own vertices that it leads to; or `into`.
     own_offsets : array
-        Offsets of the out-edges of own vertices on all ranks together: they tell degrees.
+        Offsets of the out-edges of own vertices on all ranks together, which give the degrees.
     symmetric : bool
         Whether each edge has its reverse.
     """
