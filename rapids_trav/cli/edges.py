@@ -297,9 +297,7 @@ def _engine_with(variant: str, engine: str) -> str:
 def _stream_as_file(edges: str, format_: str) -> Path:
     """Copy the data of a pipe to a file, which can be read repeatedly until the command ends."""
     if format_ == "auto":
-        raise click.UsageError(
-            f"The format of EDGES {edges} cannot be recognised: name it with --format."
-        )
+        raise click.UsageError(f"The format of EDGES {edges} cannot be recognised: name it with --format.")
     folder = click.get_current_context().with_resource(tempfile.TemporaryDirectory())
     path = Path(folder, "standard-input")
     name = "The standard input" if edges == "-" else edges
