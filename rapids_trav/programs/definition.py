@@ -191,8 +191,11 @@ class Program:
 
     @property
     def active_gather(self) -> bool:
-        """Whether active vertices gather in notify mode too: they may change without a neighbour."""
-        return self.apply is not None or self.start is not None
+        """Whether active vertices gather in notify mode too: they may change without a neighbour.
+
+        A sum without `apply` replaces the value, which at first need not be the sum of anything.
+        """
+        return self.reducer == "sum" or self.apply is not None or self.start is not None
 
     @property
     def may_notify(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from itertools import cycle
 
 import numpy as np
 import pandas as pd
@@ -25,6 +26,7 @@ COUNT = Program(
     apply=lambda value, gathered, total, parameters: (value + gathered + int(total)) % int(parameters[0]),
     total=lambda value, degree: value * degree,
 )
+WALKS = Program("walks", "int64", "sum")  # counts the walks of each length
 DAMPED = Program(
     "damped",
     "float32",
@@ -61,9 +63,10 @@ def triples(frame, directed, weighted):
         (shipped.shortest_paths("int64"), True, (), lambda n: np.where(np.arange(n) == 3, 0, 2**63 - 1)),
         (WIDEST, True, (), lambda n: np.where(np.arange(n) == 3, np.inf, -np.inf)),
         (COUNT, True, (1009,), lambda n: np.arange(n)),
+        (WALKS, False, (), lambda n: np.arange(n)),
         (DAMPED, False, (), lambda n: np.arange(n)),
     ],
-    ids=["breadth_first", "components", "shortest_paths", "widest", "count", "damped"],
+    ids=["breadth_first", "components", "shortest_paths", "widest", "count", "walks", "damped"],
 )
 def test_synchronous_runs_are_jacobis_step_by_step(program, weighted, parameters, first, directed):
     frame = random_edges()
@@ -79,6 +82,16 @@ def test_synchronous_runs_are_jacobis_step_by_step(program, weighted, parameters
         for i, wanted in enumerate(steps):
             got = graph.run(program, max_iterations=i, mode=mode, **options)
             np.testing.assert_array_equal(got["value"].to_numpy(), wanted, err_msg=f"{mode}, iteration {i}")
+
+
+@pytest.mark.parametrize("mode", ["auto", "pull", "notify"])
+def test_walks_from_one_vertex_are_counted(mode):
+    """The vertex itself, which is active and has no in-edge, no longer has a walk after the first step."""
+    edges = pd.DataFrame({"src": [0, 1, 2, 2], "dst": [1, 2, 3, 3]})
+    graph = edges.trav.graph(directed=True)
+    for n_steps, wanted in enumerate([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 2], [0, 0, 0, 0]]):
+        got = graph.run(WALKS, initial={0: 1}, max_iterations=n_steps, mode=mode)
+        assert got["value"].tolist() == wanted
 
 
 @pytest.mark.parametrize("source", [3, [3, 17]])
@@ -97,6 +110,30 @@ def test_modes_and_orders_come_to_the_same_end(source):
         ]
         for end in ends[1:]:
             pd.testing.assert_frame_equal(end, ends[0])
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        Program("least", "int64", "min", scatter=lambda value, degree: value + degree),
+        Program("most", "float64", "max", scatter=lambda value, degree: value - 0.1 * degree),
+    ],
+    ids=lambda program: program.name,
+)
+@pytest.mark.parametrize("paged", [False, True])
+def test_pulls_gather_what_asynchronous_pushes_have_changed(program, paged, monkeypatch):
+    """Messages differ from values, and a push in order of value does not store them."""
+    frame = pd.DataFrame(
+        (300 * np.random.default_rng(28).random((1800, 2)) ** 4).astype(int), columns=["src", "dst"]
+    )
+    first = int(frame["src"][0])
+    wanted = frame.trav.graph(directed=True).run(program, initial={first: 0}, mode="pull", asynchronous=False)
+    took_turns = cycle([True, False])
+    monkeypatch.setattr(push, "pays", lambda work: work.may_push and next(took_turns))
+    graph = frame.trav.graph(directed=True, memory_limit=39_600 if paged else None)
+    got, trace = graph.run(program, initial={first: 0}, asynchronous=True, trace=True)
+    assert trace["mode"].tolist()[:2] in (["push", "pull"], ["push", "notify"])
+    pd.testing.assert_frame_equal(got, wanted)
 
 
 @pytest.mark.parametrize("wide", [1, 1 << 15])

@@ -195,9 +195,11 @@ def _wide(work: ProgramWork, lists: PushLists) -> int:
 
 
 def marked(work: ProgramWork) -> Array:
-    """Return `work.active` after bringing it up to date with the lists."""
+    """Return `work.active` after bringing it, and the messages, up to date with the lists."""
     if work.lists is not None and work.lists.current:
         work.active[:] = False
         work.active[work.lists.active()] = True
         work.lists.current = False
+        if work.options.asynchronous:
+            work.offer()  # such a push computes messages as it needs them, and stores none
     return work.active

@@ -83,14 +83,14 @@ class ProgramWork:
         self.n_active = int(np.count_nonzero(self.active))
         all_are = self.n_active == len(self.active)
         self.active_edges = self.n_edges if all_are else out_edges(self.view.out, np.flatnonzero(self.active))
-        self.next_total = self._offer()
+        self.next_total = self.offer()
 
     @cached_property
     def out_degrees(self) -> Array:
         """Number of edges that leave each vertex, int64 (n,)."""
         return self.degrees if self.degrees.dtype.kind == "i" else np.diff(self.view.out.row_offsets)
 
-    def _offer(self) -> float:
+    def offer(self) -> float:
         """Compute the messages of all vertices; return the sum of their `total`."""
         if self.program.scatter is None and self.program.total is None:
             return 0.0
