@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, Any
 
+from rapids_trav.errors import TravError
 from rapids_trav.frames import proxies
 from rapids_trav.frames.columns import Frame, library_of
 
@@ -27,8 +29,14 @@ def partitions(frame: Frame, client: Client) -> Futures:
 def portable(value: Any, client: Client) -> Any:
     """Return vertices that a caller passed in a form that can be sent to the workers of a client."""
     if hasattr(value, "__dask_graph__"):
-        with client.as_current():
-            value = value.compute()
+        try:
+            with client.as_current():
+                value = value.compute()
+        except CancelledError as error:
+            raise TravError(
+                "The data of a Dask collection that names vertices are lost, or belong to another cluster: "
+                "make it again, or compute it with its own client and give the result."
+            ) from error
     if isinstance(value, Iterator):
         return list(value)
     return proxies.opened(value, on_gpu=False)

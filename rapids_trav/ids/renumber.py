@@ -146,7 +146,7 @@ def refuse_mixtures(parts: Sequence[IdColumn]) -> None:
 def _refuse_mixture(one: IdColumn, other: IdColumn) -> None:
     if one.name == other.name:
         raise TravError(
-            f"Column {one.name!r} is {one.dtype} in one edge frame and {other.dtype} in a later one, "
+            f"Column {one.name!r} is {one.dtype} in some of the edges and {other.dtype} in others, "
             f"which are different kinds of id: convert one, for example with astype(str)."
         )
     raise TravError(

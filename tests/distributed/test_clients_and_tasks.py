@@ -49,6 +49,16 @@ def test_sources_are_computed_by_the_client_of_the_graph(client, here):
             assert levels.compute()["vertices"].tolist()[:2] == [1, 1]
 
 
+def test_vertices_of_another_cluster_are_refused(client, here):
+    frame = dask.from_pandas(EDGES, npartitions=2)
+    with Graph.from_edges(frame, client=client) as graph, Graph.from_edges(frame, client=here) as other:
+        found = graph.bfs("a")["vertex"]
+        with pytest.raises(TravError, match=r"^The data of a Dask collection that names vertices are lost"):
+            other.bfs(found)
+        with here.as_current():
+            assert len(other.bfs("a")) == 5
+
+
 def test_edges_of_another_clusters_client_are_refused(client, here):
     edges = here.persist(dask.from_pandas(EDGES, npartitions=2))
     with pytest.raises(TravError, match=r"^Dask has let go of a partition .*futures belong to the client"):

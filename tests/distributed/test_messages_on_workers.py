@@ -48,6 +48,32 @@ def test_moments_of_several_time_zones(client):
                 assert_frame_equal(found, wanted)
 
 
+PARTITIONS = {
+    "arrays": (
+        lambda part: part.to_numpy(),
+        r"^A partition of the edges is an ndarray: make each of them a frame\.$",
+    ),
+    "nothing": (lambda part: None, r"^A partition of the edges is a NoneType: make each of them a frame\.$"),
+    "another order": (
+        lambda part: part[["dst", "src"]] if part["src"].iloc[0] == 0 else part,
+        r"have the same columns in different orders, '\w+', '\w+' and '\w+', '\w+': give all",
+    ),
+    "a column less": (
+        lambda part: part[["src"]] if part["src"].iloc[0] == 0 else part,
+        r"have different columns, .*: give all of them the same",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PARTITIONS)
+def test_partitions_that_differ_from_what_dask_says(client, name):
+    change, message = PARTITIONS[name]
+    edges = dask.from_pandas(pd.DataFrame({"src": range(8), "dst": range(1, 9)}), npartitions=4)
+    edges = edges.map_partitions(change, meta=edges._meta, enforce_metadata=False)
+    with pytest.raises(TravError, match=message):
+        Graph.from_edges(edges, client=client)
+
+
 def test_workers_refuse_a_graph_of_one_process(client, tmp_path):
     edges_of("int").trav.graph().save(tmp_path / "one")
     with pytest.raises(TravError, match=r"saved from one process, .* leave out client="):

@@ -229,7 +229,7 @@ def test_folder_with_a_file_that_is_no_parquet(tmp_path, name):
 
 def test_frames_of_different_ids_are_told_apart():
     frames = [pd.DataFrame({"src": [1], "dst": [2]}), pd.DataFrame({"src": ["a"], "dst": ["b"]})]
-    with pytest.raises(TravError, match=r"Column 'src' is int64 in one edge frame and .* in a later one"):
+    with pytest.raises(TravError, match=r"Column 'src' is int64 in some of the edges and .* in others"):
         Graph.from_edges(frames)
 
 

@@ -33,8 +33,8 @@ from rapids_trav.edges.build_pass import isolated
 from rapids_trav.edges.sources import edge_columns
 from rapids_trav.engines.interface import Engine
 from rapids_trav.engines.multigpu.partition import ROUND_EDGES, build
-from rapids_trav.errors import TravError, listed
-from rapids_trav.frames.columns import Dtype, Frame, id_names
+from rapids_trav.errors import TravError, a_type, listed
+from rapids_trav.frames.columns import Dtype, Frame, id_names, library_of
 from rapids_trav.ids.given import split
 from rapids_trav.ids.maps import Column
 from rapids_trav.memory.budget import Budget
@@ -167,6 +167,7 @@ def build_graph(rank: Rank, partitions: Sequence[tuple[int, Frame]], options: Ra
         On all ranks, if columns are missing or hold values that cannot be ids.
     """
     grid_of(rank.size, 0, options.grid)  # refuses a wrong grid before any work is done
+    _refuse_other_than_frames(rank, partitions)
     library = rank.library
     partitions = [(number, library.native(frame.copy(deep=False))) for number, frame in partitions]
     source, dtypes = _agreed(rank, partitions)
@@ -231,6 +232,14 @@ def room_for_ids(n_edges: int, directed: bool, size: int) -> int:
     return TARGET_BYTES * n_edges * (1 if directed else 2) // size // 4
 
 
+def _refuse_other_than_frames(rank: Rank, partitions: Sequence[tuple[int, Frame]]) -> None:
+    strange = [part for _, part in partitions if library_of(part) is None]
+    error = None
+    if strange:
+        error = TravError(f"A partition of the edges is {a_type(strange[0])}: make each of them a frame.")
+    raise_together(rank, error)
+
+
 def _agreed(rank: Rank, partitions: Sequence[tuple[int, Frame]]) -> tuple[RankSource, dict[Hashable, Dtype]]:
     """Return the columns, the same for the partitions of all ranks, and their dtypes."""
     mine = [list(zip(frame.columns, frame.dtypes, strict=True)) for _, frame in partitions]
@@ -239,10 +248,14 @@ def _agreed(rank: Rank, partitions: Sequence[tuple[int, Frame]]) -> tuple[RankSo
         raise TravError("The edges have no partitions: give at least one, which may have no rows.")
     names = [name for name, _ in gathered[0]]
     for columns in gathered:
-        if [name for name, _ in columns] != names:
+        other = [name for name, _ in columns]
+        if other != names:
+            differ = (
+                "the same columns in different orders" if set(other) == set(names) else "different columns"
+            )
             raise TravError(
-                f"Partitions of the edges have different columns, {listed(names)} and "
-                f"{listed([name for name, _ in columns])}: give all of them the same."
+                f"Partitions of the edges have {differ}, {listed(names)} and {listed(other)}: give all of "
+                f"them the same."
             )
     return RankSource(names, rank.library), dict(gathered[-1])
 

@@ -32,11 +32,12 @@ from rapids_trav.distributed.session.verdict import (
     lost_worker,
 )
 from rapids_trav.distributed.session.worker_ranks import install
+from rapids_trav.engines.multigpu.errors import WAS_CLOSED
 from rapids_trav.errors import first_line
 
 GRACE = 10.0  # seconds that the other ranks have to answer once one has failed
 STARTING = 60.0  # seconds to start a rank, in addition to the deadline for connecting with the others
-CLOSED: Failure = ("the graph was closed", None)
+CLOSED: Failure = (WAS_CLOSED, None)
 
 
 @dataclass(eq=False)

@@ -16,7 +16,7 @@ from distributed.worker_state_machine import FreeKeysEvent
 from rapids_trav.distributed.ranks.state import Kept, RankState
 from rapids_trav.distributed.session.devices import connect_devices
 from rapids_trav.distributed.session.verdict import ERROR, FAILED, OK, Frames, Reply, agreed
-from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.engines.multigpu.errors import WAS_CLOSED, RankError
 from rapids_trav.engines.multigpu.tcp import TcpCommunicator
 from rapids_trav.errors import TravError, first_line
 from rapids_trav.frames.columns import Frame
@@ -89,7 +89,7 @@ class RankActor:
         if self._left:
             return
         self._left = True
-        self._control.fail("the graph was closed", None)
+        self._control.fail(WAS_CLOSED, None)
         freed = asyncio.get_running_loop().run_in_executor(self._thread, self._forget)
         await asyncio.wait([freed], timeout=5)  # a function that does not communicate may run on for long
 

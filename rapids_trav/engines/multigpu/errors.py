@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from rapids_trav.errors import TravError
+from rapids_trav.errors import CLOSED, TravError
+
+WAS_CLOSED = "the graph was closed"  # the reason for which questions that still run end
 
 
 class RankError(TravError):
@@ -21,6 +23,8 @@ class RankError(TravError):
     @classmethod
     def because(cls, reason: str, rank: int | None = None) -> RankError:
         """Make the error for a reason, such as "rank 3 failed while searching: out of memory"."""
+        if reason == WAS_CLOSED:
+            return cls(CLOSED, rank)
         remedy = "the graph is lost: remove the cause and build it again"
         return cls(f"{reason[0].upper()}{reason[1:]}; {remedy}.", rank)
 

@@ -72,7 +72,7 @@ def test_ends_of_different_kinds(src, dst, size):
 
 def test_partitions_of_different_kinds():
     message = refuse_alike([[[pd.Series([1, 2], name="src")]], [[pd.Series(["a"], name="src")]]])
-    assert message.startswith("Column 'src' is int64 in one edge frame and str in a later one")
+    assert message.startswith("Column 'src' is int64 in some of the edges and str in others")
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])

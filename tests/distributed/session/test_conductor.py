@@ -54,7 +54,7 @@ def test_closing_while_at_work_ends_the_work(client):
     time.sleep(0.5)
     gang.close()
     thread.join(30)
-    assert not thread.is_alive() and "he graph was closed" in errors[0]
+    assert not thread.is_alive() and "The graph is closed" in errors[0]
     assert set(extensions(client).values()) == {(0, 0)}
 
 
