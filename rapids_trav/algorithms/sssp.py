@@ -117,17 +117,28 @@ def _tree_room(view: GatherView, predecessors: bool) -> int:
     """Return the most bytes that finding the tree may take once the distances are known.
 
     The distance does not grow over edges whose weight is zero, or too small relative to the longest possible
-    path.
+    path.  An edge of infinite weight leads nowhere.
     """
     n, weights = view.n_vertices, view.weights
     if not predecessors or weights is None or len(weights) == 0:
         return _in_hand(view)
-    blocks = range(0, len(weights), BLOCK)
-    longest = n * max(float(weights[first : first + BLOCK].max()) for first in blocks)
-    exact, limits = weights.dtype.kind != "f", np.finfo(np.float64)
-    small = 0.0 if exact else float(limits.eps) * min(longest, float(limits.max))
-    n_small = sum(int((weights[first : first + BLOCK] <= small).sum()) for first in blocks)
+    blocks = [weights[first : first + BLOCK] for first in range(0, len(weights), BLOCK)]
+    small = 0.0
+    if weights.dtype.kind == "f":
+        limits = np.finfo(np.float64)
+        longest = n * max(_largest_finite(block) for block in blocks)
+        small = min(float(limits.eps) * min(longest, float(limits.max)), float(np.finfo(weights.dtype).max))
+    n_small = sum(int((block <= small).sum()) for block in blocks)
     return _in_hand(view) + (equals_bytes(n, n_small) if n_small else 0)
+
+
+def _largest_finite(weights: Array) -> float:
+    """Return the largest of some weights that is finite, or 0."""
+    largest = float(weights.max())
+    if largest < INFINITE:
+        return largest
+    finite = weights[weights < INFINITE]
+    return float(finite.max()) if len(finite) else 0.0
 
 
 def _in_hand(view: GatherView) -> int:
@@ -201,7 +212,9 @@ def shortest_tree(
             yield u[level], v[level]
 
     n_level = sum(len(u) for u, _ in among_equals()) if view.limited else 0
-    with view.charged(equals_bytes(len(left), n_level), "edges of no weight", _in_hand(view)):
+    with view.charged(
+        equals_bytes(len(left), n_level), "predecessors along edges of weight 0", _in_hand(view)
+    ):
         return _among_equals(engine, predecessor, list(among_equals()), xp.flatnonzero(settled))
 
 

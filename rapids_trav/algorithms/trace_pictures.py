@@ -43,6 +43,7 @@ def draw_ranks(axes: Axes, costs: pd.DataFrame, name: str) -> None:
 def draw_blocks(axes: Axes, spans: pd.DataFrame) -> None:
     """Draw a row for each block, with the times in which it was loaded, in memory and worked on."""
     from matplotlib.collections import PolyCollection
+    from matplotlib.ticker import MaxNLocator
 
     ends = spans.groupby("iteration")["end"].max().to_numpy()
     xlabel = "milliseconds; a line ends an iteration"
@@ -66,5 +67,6 @@ def draw_blocks(axes: Axes, spans: pd.DataFrame) -> None:
         )
     for end in ends[:-1]:
         axes.axvline(end, color="gray", linewidth=0.5)
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set(xlabel=xlabel, ylabel="block", xlim=(0, ends[-1]), ylim=(spans["block"].max() + 0.5, -0.5))
     legend_above(axes)

@@ -280,9 +280,10 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
 
         `rapids_trav.saved.write` documents the files of the folder.  The folder is complete or does not
         exist.  A process that is killed leaves a partial folder beside it, under a hidden name, which the
-        next save to the same place removes.  Column names that are neither strings nor integers become
-        strings.  Path layouts that were computed are saved as well; releases that keep none then refuse the
-        folder.
+        next save to the same place removes.  Ids, edges and weights are kept, but no other columns: `khop`
+        of an opened undirected graph returns each edge with the smaller id first, in ascending order.  Column
+        names that are neither strings nor integers become strings.  Path layouts that were computed are saved
+        as well; releases that keep none then refuse the folder.
 
         Parameters
         ----------

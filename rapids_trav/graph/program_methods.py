@@ -314,7 +314,8 @@ class ProgramMethods(GraphProperties):
             If a source is not in the graph.
         TravError
             If the graph has no weights or a negative one, or if sums of weights along paths overflow the type
-            of distances.  An edge of infinite weight leads nowhere.
+            of distances; of integers, if the largest weight times the number of vertices does.  An edge of
+            infinite weight leads nowhere.
 
         References
         ----------

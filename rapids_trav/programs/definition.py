@@ -85,9 +85,9 @@ class Program:
         Value received over one edge; `weight` is 1 in an unweighted run.  By default the message.
     apply : callable(value, gathered, total, parameters) -> value, optional
         New value of a vertex.  By default the reducer of both (min, max), or the gathered value (sum).
-        `parameters` are read one by one, from ``parameters[0]`` on.  A run that is given fewer than `apply`
-        reads is refused.  If an index is computed, as in a loop, the CPU detects only an index past the
-        end, and a GPU detects none.
+        `parameters` are read one by one, from ``parameters[0]`` on.  A run that is given none, or fewer than
+        `apply` reads, is refused; leave the argument out if `apply` reads none.  If an index is computed, as
+        in a loop, the CPU detects only an index past the end, and a GPU detects none.
     active : callable(value, new) -> bool, optional
         Whether a change matters to the neighbours.  By default ``new != value``.
     total : callable(value, degree) -> number, optional

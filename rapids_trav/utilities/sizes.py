@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import operator
 import re
+from contextlib import suppress
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 from rapids_trav.errors import TravError, TravMemoryError, written
 
-_AMOUNT = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(?:([kmgtp])(i?)b?|b)?\s*", re.IGNORECASE | re.ASCII)
+_NUMBER = r"(?:\d+(?:\.\d*)?|\.\d+)(?:e\d{1,3})?"
+_AMOUNT = re.compile(rf"\s*({_NUMBER})\s*(?:([kmgtp])(i?)b?|b)?\s*", re.IGNORECASE | re.ASCII)
 _POWERS = {"k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
+_MOST = 2**63 - 1  # bytes
 
 
 def parse_bytes(amount: Any, what: str = "memory_limit") -> int:
@@ -25,23 +29,22 @@ def parse_bytes(amount: Any, what: str = "memory_limit") -> int:
     TravError
         If it is neither; the message uses `what` as its name.
     """
+    n_bytes: int | Decimal = -1
     if isinstance(amount, str) and (match := _AMOUNT.fullmatch(amount)):
         number, unit, binary = match.groups()
         scale = (1024 if binary else 1000) ** _POWERS.get((unit or "").lower(), 0)
-        whole, _, fraction = number.partition(".")  # exact, unlike floats of large numbers
-        return int(whole or 0) * scale + int(fraction or 0) * scale // 10 ** len(fraction)
-    if isinstance(amount, (float, np.floating)) and amount.is_integer():
-        amount = int(amount)
-    try:
-        n_bytes = -1 if isinstance(amount, (bool, np.bool_)) else operator.index(amount)
-    except TypeError:
-        n_bytes = -1
-    if n_bytes < 0:
-        raise TravError(
-            f"{what}={written(amount)} is not an amount of memory: "
-            f"give bytes as a whole number, or a number with a unit such as '8GB' or '512MiB'."
-        )
-    return n_bytes
+        n_bytes = Decimal(number) * scale  # exact, unlike floats of large numbers
+    elif isinstance(amount, (float, np.floating)):
+        n_bytes = int(amount) if amount.is_integer() else -1
+    elif not isinstance(amount, (bool, np.bool_)):
+        with suppress(TypeError):
+            n_bytes = operator.index(amount)
+    if 0 <= n_bytes <= _MOST:
+        return int(n_bytes)
+    raise TravError(
+        f"{what}={written(amount)} is not an amount of memory: "
+        f"give bytes as a whole number, or a number with a unit such as '8GB' or '512MiB'."
+    )
 
 
 def parse_limit(memory_limit: int | str) -> int:

@@ -1,8 +1,10 @@
 """Shortest path trees from distances, computed from all edges at once and block by block."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from rapids_trav import TravMemoryError
 from rapids_trav.algorithms import sssp
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.runs import GatherView, Pages
@@ -52,3 +54,18 @@ def test_a_tree_of_tight_edges(monkeypatch, paged, block, seed):
     for _ in range(n):
         last = np.where(last == source, source, predecessor[last])
     assert (last == source).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.filterwarnings("error")
+def test_an_infinite_weight_takes_no_more_memory(dtype):
+    """It leads nowhere, so it does not make the distances too coarse for the other weights."""
+    rng = np.random.default_rng(5)
+    edges = pd.DataFrame(rng.integers(0, 500, (30_000, 2)), columns=["src", "dst"])
+    named = []
+    for last in (1.0, np.inf):
+        edges["cost"] = np.append(rng.random(len(edges) - 1) + 0.1, last).astype(dtype)
+        with pytest.raises(TravMemoryError) as told:
+            edges.trav.graph(weight="cost", directed=True, memory_limit="2kB").sssp(0)
+        named.append(str(told.value).partition("give memory_limit at least ")[2])
+    assert named[0] == named[1]
