@@ -179,6 +179,19 @@ def test_a_program_with_every_function(engine, cpu, views, name, mode):
     agree(program, *both(engine, cpu, views(name), program, np.arange(n) % 11, active, options))
 
 
+@pytest.mark.parametrize("mode", ["auto", "pull", "notify"])
+@pytest.mark.parametrize("name", ["directed rmat", "wheel", "multi"])
+def test_walks_from_one_vertex(engine, cpu, views, name, mode):
+    """A sum without `apply` replaces the value of the active vertex too, which nobody notifies."""
+    program, view = Program("walks", "float64", "sum"), views(name)
+    values = np.zeros(view[0].n_vertices)
+    values[root(CASES[name])] = 1
+    for k in range(4):
+        options = RunOptions(mode=mode, max_iterations=k)
+        ours, theirs = both(engine, cpu, view, program, values, values > 0, options)
+        np.testing.assert_array_equal(ours.values, theirs.values)
+
+
 @pytest.mark.parametrize("asked", QUESTIONS)
 @pytest.mark.parametrize("name", ["rmat", "directed rmat", "square"])
 def test_asynchronous_runs_end_where_synchronous_ones_do(engine, cpu, views, asked, name):
