@@ -40,7 +40,8 @@ def lean_rows(
             count_ids(own, degree)
     with cupy.cuda.Device(device):
         n_entries = int(degree.sum())
-        row_offsets = cupy.zeros(dealing.each + 1, edge_type(n_entries))
+        wide = dealing.vertex_dtype.itemsize == 8  # kernels have wide offsets with wide ids
+        row_offsets = cupy.zeros(dealing.each + 1, np.int64 if wide else edge_type(n_entries))
         row_offsets[1:] = cupy.cumsum(degree)
         del degree
         free = row_offsets[:-1].astype(np.uint64)
