@@ -437,7 +437,7 @@ def test_a_program_that_cannot_be_told_from_others_keeps_no_checkpoint(tmp_path)
     helper = numba.njit(lambda value: value + 1)
     graph = pd.DataFrame({"src": [0], "dst": [1]}).trav.graph()
     program = Program("p", "int64", "max", gather=lambda value: helper(value))
-    with pytest.raises(TravError, match="told from others"):
+    with pytest.raises(TravError, match="can be recognised"):
         graph.run(program, initial=0, max_iterations=2, checkpoint=tmp_path)
 
 

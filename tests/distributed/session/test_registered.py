@@ -91,7 +91,7 @@ def test_frames_of_an_answer_that_comes_too_late(client, cluster, how):
     thread.join(30)
     assert not thread.is_alive() and len(errors) == 1
     if how == "gang":
-        assert isinstance(errors[0], RankError) and "was closed" in str(errors[0])
+        assert isinstance(errors[0], RankError) and "is closed" in str(errors[0])
     assert client.run_on_scheduler(known) == []
     other.close()
 
