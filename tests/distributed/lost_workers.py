@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from common import rows
+from distributed.core import Status
 from graph_faults import arm, die, die_at, held
 
 from rapids_trav import TravError
@@ -33,6 +34,17 @@ def wait_until(found, wanted):
     while found() != wanted and time.monotonic() < until:
         time.sleep(0.05)
     assert found() == wanted
+
+
+def wait_for_workers(client, n):
+    """Wait until the client's own cluster has `n` workers, any of which may be killed.
+
+    A worker joins the scheduler before its nanny has heard that it started.  If it is killed in between, its
+    nanny never closes, and the cluster waits for that without end (distributed 2026.8).
+    """
+    wait_until(lambda: len(workers_of(client)), n)
+    nannies = client.cluster.workers.values()
+    wait_until(lambda: {nanny.process.status for nanny in nannies}, {Status.running})
 
 
 def assert_next_works(client, frame):

@@ -24,6 +24,7 @@ from lost_workers import (  # noqa: E402
     lose_one,
     lose_one_between,
     lose_one_in_compute,
+    wait_for_workers,
     wait_until,
     workers_of,
 )
@@ -60,12 +61,12 @@ def begun(function):
 
 def kill_all(client):
     """Kill all three workers, and wait for those that come in place of them."""
-    wait_until(lambda: len(workers_of(client)), 3)  # one may have been killed before
+    wait_for_workers(client, 3)  # one may have been killed before
     pids = client.run(os.getpid)
     for pid in pids.values():
         os.kill(pid, signal.SIGKILL)
     wait_until(lambda: set(workers_of(client)).isdisjoint(pids), True)
-    wait_until(lambda: len(workers_of(client)), 3)
+    wait_for_workers(client, 3)
 
 
 def test_all_workers_are_killed_while_partitions_are_computed(doomed, tmp_path):

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 import rank_functions as ranks
 from distributed import wait
+from lost_workers import wait_for_workers
 from test_gang import extensions, wait_until
 
 from rapids_trav.distributed.session.gang import Gang
@@ -114,7 +115,6 @@ def test_killed_while_partitions_are_handed_over(doomed):
 def test_killed_while_opening(doomed):
     """Opening ends with an error, whichever step it has reached."""
     for after in (0.0, 0.01, 0.03):
-        there = set(doomed.nthreads())
         with Gang.open(doomed) as gang:
             kill(gang, after=after)
             try:
@@ -126,7 +126,8 @@ def test_killed_while_opening(doomed):
                 assert f"no worker '{gang.workers[VICTIM]}'" in str(error)
             else:
                 pytest.fail("no error after a worker was killed")
-        wait_until(lambda there=there: len(doomed.nthreads()) == len(there), True)
+        wait_until(lambda lost=gang.workers[VICTIM]: lost in doomed.nthreads(), False)
+        wait_for_workers(doomed, 3)
 
 
 @pytest.mark.parametrize(
