@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Literal, TypeVar, get_args
 
 from rapids_trav.errors import TravError, listed, written
@@ -101,9 +102,9 @@ class SearchTuning:
         if self.bottom_up is not None:
             flag("bottom_up", self.bottom_up)
 
-    @property
+    @cached_property
     def of_ranks(self) -> dict[str, object]:
-        """Return the given settings that apply to graphs on many workers."""
+        """The given settings that apply to graphs on many workers."""
         given = {name: getattr(self, name) for name in ("exchange", "claim", "bottom_up")}
         return {name: value for name, value in given.items() if value is not None}
 

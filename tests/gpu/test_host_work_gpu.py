@@ -16,7 +16,7 @@ import pytest
 
 from rapids_trav import Graph
 from rapids_trav.engines.interface import BfsOptions
-from rapids_trav.errors import UnknownVertexError
+from rapids_trav.errors import TravMemoryError, UnknownVertexError
 
 from .small_graphs import GraphView, nine
 
@@ -234,7 +234,7 @@ def test_arguments_are_kept_and_their_graph_is_not(cupy):
     from rapids_trav.engines.cuda import CudaEngine
 
     engine = CudaEngine()
-    workspace = engine._workspace()
+    workspace = engine.fused.workspace()
 
     def search(view, n_sources=1, **options):
         return workspace.search(view, n_sources, BfsOptions(**options), hub_degree=None, least_pull=1)
@@ -252,3 +252,22 @@ def test_arguments_are_kept_and_their_graph_is_not(cupy):
     del view
     gc.collect()
     assert rows() is None
+
+
+def test_bytes_are_counted_only_if_memory_runs_out(cupy):
+    from rapids_trav.engines.cuda.device_memory import device_memory
+
+    counted = []
+
+    def n_bytes():
+        counted.append(True)
+        return 3 << 30
+
+    with device_memory("a search", n_bytes):
+        assert not counted
+    with (
+        pytest.raises(TravMemoryError, match=r"^a search needs about 3\.\d+ G"),
+        device_memory("a search", n_bytes),
+    ):
+        raise MemoryError
+    assert counted == [True]

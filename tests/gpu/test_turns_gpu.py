@@ -168,7 +168,7 @@ def meetings(engine):
 
     from rapids_trav.engines.cuda.runtime.loader import multiprocessors
 
-    words = engine._workspace().control.view(np.uint32).get().tolist()
+    words = engine.fused.workspace().control.view(np.uint32).get().tolist()
     blocks = multiprocessors(cupy.cuda.runtime.getDevice())
     # `barrier` and `epoch` are adjacent in `Control`, and equal after a search.
     arrived = [one for one, other in pairwise(words) if one == other and one > 0 and one % blocks == 0]

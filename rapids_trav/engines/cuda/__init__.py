@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal
 
 from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
@@ -40,13 +40,11 @@ from rapids_trav.programs.run_state import RunState
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-    from rapids_trav.engines.cuda.bfs.fused import Workspace
-    from rapids_trav.engines.cuda.runtime.streams import StreamKey
+    from rapids_trav.engines.cuda.bfs.fused_variant import FusedVariant
 
 
 MOST_PRIVATE = 4096  # fits into the shared memory of a block, beside other arrays
 VERTICES, TREES = "the vertices of a program", "the trees of components"
-DEFAULT_STREAMS = (0, 1)  # the null stream, under both of its names
 
 
 class CudaEngine:
@@ -101,7 +99,6 @@ class CudaEngine:
         self.bitmaps = bitmaps
         self.answers: WholeAnswers | None = DeviceAnswers()
         self.pair_distances: PairSearch | None = None
-        self._workspaces: dict[StreamKey, Workspace] = {}
 
     def build_adjacency(
         self,
@@ -187,7 +184,8 @@ class CudaEngine:
     def bfs(self, view: View, sources: Array, options: BfsOptions) -> Search:
         """Search breadth-first from all `sources` jointly: distance (n,), predecessor (n,)."""
         search = self._variant(options.variant)
-        with device_memory(f"the search ({options.variant})", self._search_bytes(view, None, options)):
+        n_bytes = partial(self._search_bytes, view, None, options)
+        with device_memory(f"the search ({options.variant})", n_bytes):
             return search(view, sources, options)
 
     def bfs_stream(
@@ -201,7 +199,7 @@ class CudaEngine:
             sources,
             options,
             ahead,
-            allocating=partial(device_memory, "a search", self._search_bytes(view, None, options)),
+            allocating=partial(device_memory, "a search", partial(self._search_bytes, view, None, options)),
             hub_degree=self.hub_degree,
             least_pull=self.least_pull,
         )
@@ -214,7 +212,8 @@ class CudaEngine:
         from rapids_trav.engines.cuda.bfs import batch
 
         search = self._variant(options.variant)
-        with device_memory(f"{len(sources)} searches", self._search_bytes(view, len(sources), options)):
+        n_bytes = partial(self._search_bytes, view, len(sources), options)
+        with device_memory(f"{len(sources)} searches", n_bytes):
             if options.variant == "auto":
                 return batch.search_each(view, sources, options)
             return batch.one_by_one(search, view, sources, options)
@@ -306,11 +305,11 @@ class CudaEngine:
         return self.build_adjacency(partial(iter, [(edges.src, edges.dst)]), adjacency.n_vertices, **how)
 
     def _variant(self, name: str) -> Callable[[View, Array, BfsOptions], Search]:
+        if name in ("auto", "fused"):
+            return self.fused
         from rapids_trav.engines.cuda.bfs import direction, textbook
 
         searches: dict[str, Callable[[View, Array, BfsOptions], Search]] = {
-            "auto": self._fused,
-            "fused": self._fused,
             "push": textbook.push,
             "pull": textbook.pull,
             "edge": textbook.edge,
@@ -324,23 +323,12 @@ class CudaEngine:
             )
         return searches[name]
 
-    def _fused(self, view: View, sources: Array, options: BfsOptions) -> Search:
-        from rapids_trav.engines.cuda.bfs import fused
+    @cached_property
+    def fused(self) -> FusedVariant:
+        """The fused search, with its workspaces."""
+        from rapids_trav.engines.cuda.bfs.fused_variant import FusedVariant
 
-        return fused.bfs_fused(
-            view, sources, options, self._workspace(), hub_degree=self.hub_degree, least_pull=self.least_pull
-        )
-
-    def _workspace(self) -> Workspace:
-        """Return the workspace of the fused searches on the current stream."""
-        from rapids_trav.engines.cuda.bfs import fused
-        from rapids_trav.engines.cuda.runtime import streams
-
-        key = streams.current_key()
-        if (workspace := self._workspaces.get(key)) is None:
-            # There may be any number of other streams, each for one search: they keep no memory.
-            workspace = self._workspaces.setdefault(key, fused.Workspace(keeps=key.ptr in DEFAULT_STREAMS))
-        return workspace
+        return FusedVariant(self.hub_degree, self.least_pull)
 
     def _private(self, view: View, sources: Array, options: BfsOptions) -> Search:
         from rapids_trav.engines.cuda.bfs import textbook

@@ -5,24 +5,30 @@ CuPy is imported when a task begins, not with this module.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from contextlib import AbstractContextManager
-from types import TracebackType
+from types import ModuleType, TracebackType
 
 
 class device_memory:
     """Allocate as cuDF does inside the block; if memory runs out, say that `task` needs `n_bytes`.
 
     A small question enters half a dozen of these, and a generator's would take three times as long.
+
+    Parameters
+    ----------
+    task : str
+    n_bytes : int or callable
+        The bytes, or a function that returns them, which is called only if memory runs out.
     """
 
-    def __init__(self, task: str, n_bytes: int) -> None:
+    def __init__(self, task: str, n_bytes: int | Callable[[], int]) -> None:
         self._task, self._n_bytes = task, n_bytes
         self._allocator: AbstractContextManager
 
     def __enter__(self) -> None:
-        from rapids_trav.engines.cuda.runtime import memory
-
-        self._allocator = memory.rapids_allocator()
+        self._allocator = _memory().rapids_allocator()
         self._allocator.__enter__()
 
     def __exit__(
@@ -30,7 +36,13 @@ class device_memory:
     ) -> None:
         self._allocator.__exit__(kind, error, traceback)
         if isinstance(error, MemoryError):
-            from rapids_trav.engines.cuda.runtime import memory
-
-            with memory.saying_what_is_needed(self._task, self._n_bytes):
+            n_bytes = self._n_bytes() if callable(self._n_bytes) else self._n_bytes
+            with _memory().saying_what_is_needed(self._task, n_bytes):
                 raise error
+
+
+@functools.cache  # an import statement takes ten times as long, even of a module that is loaded
+def _memory() -> ModuleType:
+    from rapids_trav.engines.cuda.runtime import memory
+
+    return memory
