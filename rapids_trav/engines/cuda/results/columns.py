@@ -5,6 +5,7 @@ Array expressions would take half a dozen launches for each, which is longer tha
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -147,8 +148,8 @@ def locate(label: int, table: IntegerTable, n: int) -> Array:
     """Return the internal id of one vertex, (1,), on the device; -1 if the vertex is unknown."""
     found = cupy.empty(1, vertex_dtype(n))
     label = table.dtype.type(label)
-    kernels_of("answer.cu", table, n).launch(
-        "locate", 1, label, table.rank, table.ids, first_label(table), n, found
+    kernels_of("answer.cu", table, n).launch_grid(
+        "locate", (1,), label, table.rank, table.ids, first_label(table), n, found
     )
     return found
 
@@ -169,7 +170,7 @@ def kernels_of(file: str, table: IntegerTable, n: int) -> loader.Kernels:
     return loader.load(file, vertex_bits=8 * vertex_dtype(n).itemsize, LABEL_BITS=8 * table.dtype.itemsize)
 
 
-def labels_of(table: IntegerTable) -> dict[str, Array | np.int64 | None]:
+def labels_of(table: IntegerTable) -> dict[str, Array | int | None]:
     """Return the arguments from which kernels read the caller's ids; see `kernels/labels.cuh`."""
     return {"order": table.order, "labels": table.ids, "names": table.names, "first": first_label(table)}
 
@@ -180,6 +181,6 @@ def wait_for_cudf() -> None:
         stream.synchronize()
 
 
-def first_label(table: IntegerTable) -> np.int64:
-    """Return the first id of a range as kernels take it."""
-    return np.uint64(table.first % 2**64).view(np.int64)  # unsigned ids keep their bits
+def first_label(table: IntegerTable) -> int:
+    """Return the first id of a range as kernels take it: in 64 bits with a sign, which may change it."""
+    return ctypes.c_int64(table.first).value
