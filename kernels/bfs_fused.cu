@@ -5,9 +5,9 @@
 //    (fused_pull.cuh) while it has many; fused_direction.cuh chooses on the device, from edge counts.
 // 3. The level ends when all blocks have added their shares to its totals, which all blocks then know
 //    (fused_level.cuh).
-// 4. While the frontier has a few hundred vertices, one block searches alone, level after level without a
-//    barrier of the grid (fused_solo.cuh), so that a level of a long thin graph costs less than two
-//    microseconds on an H100.
+// 4. While the frontier has at most SOLO_EDGES vertices and edges, and no hub, one block searches alone,
+//    level after level without a barrier of the grid (fused_solo.cuh; not with RANKED), so that a level of a
+//    long thin graph costs less than two microseconds on an H100.
 // 5. The blocks write the answer (fused_ends.cuh).
 //
 // Invariants.  A bit of `visited` is set once, by the thread that then writes distance and predecessor.

@@ -12,7 +12,7 @@
 #define CHEAP_PULL (1 << 19)
 #endif
 
-// Conclusions from the totals for the next step.  Where the frontier is decides which of the flags apply.
+// Conclusions from the totals for the next step.  Which flags apply depends on where the frontier is.
 struct Direction {
     u64 pull_work;  // of a pull step: the vertices left, and an eighth of the bitmap's words
     bool ending;    // so few vertices are left that a pull step also lists those that it finds

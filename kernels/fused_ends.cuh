@@ -2,7 +2,7 @@
 #pragma once
 #include "fused_state.cuh"
 
-// A vertex, or a few million more, without overflow.
+// Unsigned, so that a loop can step a few million past the last vertex without overflow.
 using place_t = unsigned_t;
 
 // Clears the bits of visited vertices and of the frontier.  Bits past the last vertex count as visited.

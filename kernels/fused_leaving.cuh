@@ -46,7 +46,7 @@ __device__ __forceinline__ void leave(Leaving& leaving, u32 why) {
     leaving.why = why;
 }
 
-// Returns whether a thread that has tried so often to end its wait leaves, as the search has to stop.
+// Asks every ASK_EVERY tries whether the search has to stop; if so, notifies all ranks and returns true.
 __device__ __forceinline__ bool must_leave(u32 tries, Leaving& leaving) {
     if (tries % ASK_EVERY) return false;
     const u32 why = load_acquire_system(leaving.own_stop());

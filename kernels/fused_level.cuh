@@ -95,7 +95,7 @@ __device__ __forceinline__ u64* lane_total(Level* level) {
 #if COUNTED
 // The block's share of the lane's total, and 1 for its arrival.  To the other totals, warps add by reserve().
 __device__ __forceinline__ u64 lane_share(const Share& sum) {
-    constexpr u32 FIRST = 2;  // of the three in `Share`
+    constexpr u32 FIRST = 2;  // field of `Level` that is the first of the three in `Share`
     const u32 place = lane_id() - FIRST;
     const u64 share = place < 3 ? reinterpret_cast<const count_t*>(&sum)[place] : 0;
     return share << ARRIVAL_BITS | 1;

@@ -10,7 +10,7 @@
 #ifndef HUB_DEGREE
 #define HUB_DEGREE 128
 #endif
-// Frontiers up to this size are searched by one block, with no grid-wide barrier.
+// Frontiers with at most this many vertices and edges are searched by one block, with no grid-wide barrier.
 #ifndef SOLO_EDGES
 #define SOLO_EDGES 1024
 #endif
@@ -106,8 +106,8 @@ struct Solo {
     u64 targets;
 };
 
-// Zero before the first search that uses it.  A search leaves `barrier` unchanged and `epoch` equal to it;
-// the next search on the same stream continues from there, so nothing has to be cleared in between.  They
+// Zero before the first search that uses it.  A search ends with `epoch` equal to `barrier`, and the next
+// search on the same stream counts on from there, so nothing has to be cleared in between.  They
 // come first because they must have the same address in a traced search, whose levels are larger.
 struct Control {
     u32 barrier;

@@ -2,8 +2,8 @@
 //
 // A block is a run of 1 << shift consecutive edges of the out-rows; an item is the part of a row in one
 // block, and its number is the vertex plus the block (rapids_trav/engines/blocks/cut.py).  One launch
-// iterates over all blocks on the device until nothing is active there, or until the host's copy of another
-// block has arrived.
+// iterates over all blocks on the device until nothing is active there or a limit of `converge` is reached,
+// for example when enough copies of other blocks have arrived.
 //
 // 1. Each round takes the items of a queue: short items from one list, long ones in chunks from another
 //    (gas_blocks_along.cuh).  Thread blocks divide a short list into small tiles, so that a few long rows do
@@ -244,9 +244,9 @@ __device__ __forceinline__ void report_launch(const BlocksArguments& given, Bloc
     __syncthreads();
 }
 
-// Iterates until the queue is empty, enough copies have arrived, items have waited for a block that the host
-// does not know of yet, or the launch has done enough.  The host exchanges the two queues after an odd number
-// of rounds.
+// Iterates until the queue is empty, enough copies have arrived, items have waited `most_waiting` rounds for
+// a block that is not being copied, or the launch has done enough.  The host exchanges the two queues after
+// an odd number of rounds.
 extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, RESIDENT_BLOCKS)
     converge(const BlocksArguments arguments) {
     __shared__ BlocksShared shared;

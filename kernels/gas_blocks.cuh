@@ -79,7 +79,7 @@ struct BlocksArguments {
     i32 n_blocks;
     i32 n_entered;
     i32 shift;
-    u32 enough_landed;  // the launch ends when so many copies have arrived
+    u32 enough_landed;  // the launch ends when this many copies have arrived
 };
 
 struct Item {

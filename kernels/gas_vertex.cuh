@@ -55,7 +55,7 @@ __device__ __forceinline__ degree_t degree_of(const Vertices& vertices, i64 v) {
     return needed ? vertices.degrees[v] : 0;
 }
 
-// Offers the message of a vertex with `value`, and counts the vertex as active if `is`.
+// Offers the message of a vertex with `value`, and counts the vertex if it `is` active.
 __device__ __forceinline__ void offer(const Vertices& vertices, i64 v, value_t value, bool is, Tally& tally) {
     const degree_t own_degree = degree_of(vertices, v);
     vertices.messages[v] = scatter(value, own_degree);

@@ -64,8 +64,9 @@ struct Followed {
 
 constexpr i32 AT_ONCE = 4;  // edges whose loads are under way together
 
-// Takes the edges of a row on which `words` of the neighbour has some of the bits `wanted`, its searches. The
-// lanes call meet(neighbor, searches) for an edge each, then the whole warp follow(edges) for a few of them.
+// Visits the edges of a row whose neighbour has some of the bits `wanted` in `words`, a bit for each search.
+// The lanes call meet(neighbor, searches) for an edge each, then the whole warp follow(edges) for a few of
+// them.
 template <class Meet, class Follow>
 __device__ __forceinline__ void follow_row(const Row& row, i64 first, i64 stride,
                                            const vertex_t* __restrict__ column_indices, const u32* words,

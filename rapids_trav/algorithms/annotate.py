@@ -147,7 +147,7 @@ def _rows_of(graph: TraversableGraph, values: Frame, own: Sequence[str]) -> Valu
 
 
 def _misnamed(vertices: Frame, places: np.ndarray) -> str:
-    """Return the message about the first vertex of an answer that is unknown, -1, or else is named twice."""
+    """Return the message about the first vertex that is unknown (place -1) or else named twice."""
     if len(unknown := np.flatnonzero(places < 0)):
         name = written_id(vertices, vertices.columns, int(unknown[0]))
         return f"answer names vertex {name}, which the graph does not have: give an answer of this graph."

@@ -130,7 +130,7 @@ def bfs_stream(graph: TraversableGraph, roots: object, options: SearchOptions) -
 def _answers(
     graph: TraversableGraph, question: SearchRequest, given: Iterator[Hashable], options: SearchOptions
 ) -> Answers:
-    view, making = question.view, _Making(graph, question, options)
+    view, making = question.view, _FrameMaker(graph, question, options)
     roots = _Roots(graph, given, making.lenient)
     queue = graph.engine.bfs_stream if graph.n_vertices else None
 
@@ -218,8 +218,8 @@ class _OneByOne(Iterator[Search]):
         return found
 
 
-class _Making:
-    """The making of frames from searches.
+class _FrameMaker:
+    """Maker of frames from searches.
 
     Attributes
     ----------
@@ -229,7 +229,7 @@ class _Making:
     options : BfsOptions
         Options of the searches.
     room : Searches
-        What one answer takes while it is made.
+        Memory of one answer while it is made.
     """
 
     def __init__(self, graph: TraversableGraph, question: SearchRequest, options: SearchOptions) -> None:

@@ -76,7 +76,7 @@ class Neighborhood(_Frames[FrameT]):
 
     @property
     def _is_lazy(self) -> bool:
-        """Whether to count the rows would be to compute them."""
+        """Whether counting the rows would compute them."""
         return hasattr(self.vertices, "__dask_graph__")
 
     def plot(self) -> Figure:

@@ -68,7 +68,7 @@ def running(
     between: int = 0,
     after: Callable[[], int] = lambda: 0,
 ) -> AbstractContextManager[None]:
-    """Hold memory for the arrays of a question beside its run, until the answer is complete.
+    """Hold memory for the arrays of a question other than its run's, until the answer is complete.
 
     Parameters
     ----------

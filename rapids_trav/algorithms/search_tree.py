@@ -125,7 +125,7 @@ class SearchTree:
     def layers(self, most: int, depth: int) -> list[np.ndarray]:
         """Return up to `most` rows of each of the first `depth` layers, each in the order of its parents.
 
-        The parents of all rows of a layer are in the layer before; beside them, the largest branches are.
+        A layer has the parents of all rows of the next layer, and then the largest branches.
         """
         found: list[np.ndarray] = []
         parents = np.zeros(0, np.int64)

@@ -108,7 +108,7 @@ class Adjacency:
 
     @cached_property
     def prepared(self) -> dict[str, object]:
-        """What an engine has found out about the rows and keeps, by name; small beside the rows."""
+        """Data that an engine has derived from the rows and keeps, by name; small compared with the rows."""
         return {}
 
     @property

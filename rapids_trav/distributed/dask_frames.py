@@ -20,8 +20,8 @@ Futures = list[Any]  # futures of `distributed`, each of one frame
 def partitions(frame: Frame, client: Client) -> Futures:
     """Start to compute the partitions of a Dask frame; return their futures, in order.
 
-    Any worker may compute them.  Tasks that are bound to workers wait for ever once all of those are lost, as
-    does a later graph of the same frame, whose tasks have the same keys.
+    Any worker may compute them.  Tasks that are bound to workers wait forever once all those workers are
+    lost, and so does a later graph of the same frame, whose tasks have the same keys.
     """
     return client.compute(frame.to_delayed())
 

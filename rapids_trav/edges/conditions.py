@@ -34,7 +34,7 @@ OF_OBJECTS = {
     "datetime": "time",
     "datetime64": "time",
 }
-NANS_ASIDE = (pd.ArrowDtype, pd.Float32Dtype, pd.Float64Dtype)  # types in which NaN is no null
+NAN_IS_NOT_NULL = (pd.ArrowDtype, pd.Float32Dtype, pd.Float64Dtype)
 
 
 class Truth(NamedTuple):
@@ -231,7 +231,7 @@ def _plain(column: Series) -> Series:
 
 
 def _nulls(column: Series, library: Library) -> Array:
-    if isinstance(column.dtype, NANS_ASIDE) and column.dtype.kind == "f":
+    if isinstance(column.dtype, NAN_IS_NOT_NULL) and column.dtype.kind == "f":
         return np.isnan(column.to_numpy(dtype=np.float64, na_value=np.nan))
     return library.array(column.isna())
 

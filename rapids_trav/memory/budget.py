@@ -139,7 +139,7 @@ class Budget:
 
     @contextmanager
     def outlook(self, n_bytes: Beside) -> Iterator[None]:
-        """Make every refusal in a block name a limit that suffices for `n_bytes` beside the bytes held now.
+        """Make every refusal in a block name a limit that suffices for `n_bytes` and the bytes held now.
 
         A question that knows its whole need announces it before the first allocation, so a caller who raises
         the limit has to do so only once.  Nothing is allocated.

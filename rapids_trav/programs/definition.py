@@ -282,7 +282,7 @@ def n_arguments(function: Callable) -> int:
 def _plain_arguments(function: Callable) -> int | None:
     """Return the number of arguments of a plain function that has only positional ones; None for others.
 
-    A whole signature takes longer to make than many a run.
+    Making a whole signature takes longer than many runs.
     """
     if type(function) is not FunctionType or function.__defaults__ or vars(function):
         return None

@@ -85,7 +85,7 @@ class LimitedAdjacencySet(AdjacencySet):
         ahead = most
         while ahead and not (needed(ahead) <= room and budget.try_allocate(needed(ahead), AHEAD)):
             ahead -= 1
-        # Whoever ends the searches may be within another question, to which the bytes do not belong.
+        # The searches may end during another question, which must not be charged for the bytes.
         owner = _Owner()
         budget.keep_for(owner, needed(ahead), AHEAD)
         yield ahead

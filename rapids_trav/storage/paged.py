@@ -200,9 +200,9 @@ Cut = Callable[[int, int, int | None, int], tuple[np.ndarray, int]]
 def cut_within(budget: Budget, row_offsets: Array, edge_bytes: int, row_bytes: int) -> Cut:
     """Return a function that cuts rows into pages for the memory left by the budget; see `Pages.cut`.
 
-    The function takes the bytes that stay resident beside the pages, and those for an edge beside
-    `edge_bytes`.  It raises a TravMemoryError if the
-    memory left is too small for the longest row.
+    The function takes the bytes that stay resident in addition to the pages, and the bytes of an edge in
+    addition to `edge_bytes`.  It raises a TravMemoryError if the memory left is too small for the longest
+    row.
     """
     longest = longest_row(row_offsets)
 

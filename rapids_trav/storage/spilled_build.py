@@ -26,7 +26,7 @@ SPARE_SHARE = 16  # a spare array of each thread takes at most this share of the
 
 
 class LimitedArrays:
-    """The arrays of a build in host memory under a limit, which the caller has counted, but for spare ones.
+    """The arrays of a build in host memory under a limit; the caller has counted all but the spare ones.
 
     The spare arrays are as long as the largest bucket of the build, in which a hub may have most edges.
 

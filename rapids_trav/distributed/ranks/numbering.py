@@ -172,7 +172,7 @@ class Numbering:
     def _moved(
         self, arrays: Sequence[Array], order: Array, to: list[int], into: Array, of: list[int]
     ) -> list[Array]:
-        """Send entries of arrays of one shape, in `order`, to the ranks; return what they sent, `into` order.
+        """Send entries of arrays of one shape, in `order`; return those received, at the places `into`.
 
         The entries are sent as 32-bit words, those of one array after those of another.
         """

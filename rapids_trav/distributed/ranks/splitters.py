@@ -25,7 +25,7 @@ def sample(rank: Rank, kind: Kind, values: Values) -> Values:
 
 
 def splitters(rank: Rank, kind: Kind, sampled: Sequence[Values]) -> Values:
-    """Return the first id of each range but the first, from the samples of all ranks; empty if they are."""
+    """Return the first id of each range but the first, from all samples; empty if all samples are."""
     kept = smallest_hashes(rank, kind, kind.union(sampled), SAMPLED * rank.size)
     at = np.arange(1, rank.size) * len(kept) // rank.size if len(kept) else np.zeros(0, np.int64)
     return kind.take(kept, rank.xp.asarray(at))

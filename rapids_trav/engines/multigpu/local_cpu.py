@@ -24,7 +24,7 @@ class CpuWork:
         return available_bytes()
 
     def compress(self, pieces: list[Array], n_from: int) -> Compressed:
-        """Sort by counting; takes 4 bytes per edge beside the pieces, each of which is freed after use."""
+        """Sort by counting; takes 4 bytes per edge and the pieces, each of which is freed after use."""
         counts = np.zeros(n_from + 1, np.int64)
         for keys in pieces:
             _count_upper(keys, counts)

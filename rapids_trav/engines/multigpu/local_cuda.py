@@ -45,7 +45,7 @@ class CudaWork:
         return memory.free_bytes()
 
     def compress(self, pieces: list[Array], n_from: int) -> Compressed:
-        """Sort the keys; takes 16 bytes per edge beside the pieces, each of which is freed once copied."""
+        """Sort the keys; takes 16 bytes per edge and the pieces, each of which is freed once copied."""
         keys = cupy.empty(sum(map(len, pieces)), np.int64)
         end = len(keys)
         while pieces:

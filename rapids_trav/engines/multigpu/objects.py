@@ -42,7 +42,7 @@ def raise_together(communicator: Communicator, error: Exception | None, xp: Modu
 
 
 def to_words(data: bytes | memoryview, xp: ModuleType) -> Array:
-    """Return bytes as an array of 32-bit words, preceded by their number."""
+    """Return bytes as an array of 32-bit words, preceded by the number of bytes."""
     words = np.zeros(LENGTH_WORDS + -(-len(data) // 4), np.uint32)
     words[:LENGTH_WORDS].view(np.uint64)[0] = len(data)
     words[LENGTH_WORDS:].view(np.uint8)[: len(data)] = np.frombuffer(data, np.uint8)

@@ -23,7 +23,7 @@ PASS_ROW_BYTES = 256  # bytes of the limit per row of the edge list that is read
 SORT_BYTES = {True: 2, False: 24}  # per entry built: low bits on the host (True), a sort on a GPU (False)
 LARGE = 1 << 26  # entries from which a GPU builds an adjacency one range of rows after another
 RANGES = {False: 8, True: 16}  # such ranges, without and with weights
-PAIR_BYTES = 40  # per entry sorted on a GPU through an index, beside its weight
+PAIR_BYTES = 40  # per entry sorted on a GPU through an index, without its weight
 DEGREE_BYTES = 17  # per vertex: its degree, as counted and as kept
 
 # Builds outside a GPU's memory.

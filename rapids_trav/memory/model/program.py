@@ -122,7 +122,7 @@ def push_bytes(run: RunShape) -> int:
 
 
 def block_state_bytes(run: RunShape, n_blocks: int) -> int:
-    """Return the bytes of a run over blocks beside the blocks in memory: values, flags, and three lists.
+    """Return the bytes of a run over blocks, without the blocks in memory: values, flags, and three lists.
 
     A vertex has an entry in a list, and a flag, for each block that its row extends into.
     """
@@ -133,7 +133,7 @@ def block_state_bytes(run: RunShape, n_blocks: int) -> int:
 
 
 def block_state_bytes_on_gpu(run: RunShape, n_blocks: int, offset: int, chunks: int) -> int:
-    """Return the bytes of a run over blocks on a GPU beside the blocks in its memory.
+    """Return the bytes of a run over blocks on a GPU, without the blocks in its memory.
 
     They hold values, flags, offsets of `offset` bytes, and perhaps degrees; for each vertex, and for each
     block that its row extends into, places in two queues and four bits; and two lists of `chunks` entries.
@@ -161,10 +161,11 @@ def resident_bytes(run: RunShape) -> int:
 
 
 def shard_table_bytes(run: RunShape) -> int:
-    """Return the most bytes of the shards of streamed edges, but for those that end with a page.
+    """Return the most bytes of the shards of streamed edges, except those that end with a page.
 
-    A shard ends where its next vertex finds no room in a block, or the edges of that vertex no room in a
-    piece: with them, or by themselves, its edges exceed a piece.  `page_table_bytes` has the rest.
+    A shard ends where its next vertex would exceed a block's shared memory, or that vertex's edges the size
+    of a piece.  A vertex whose own edges exceed a piece is a shard by itself.  `page_table_bytes` has the
+    rest.
     """
     narrowest = LEAST_SHARED_BYTES // (run.value * MOST_COPIES)
     n_shards = run.n_vertices // narrowest + 2 * (run.n_edges // FEWEST_PIECE_EDGES) + 1
@@ -202,7 +203,7 @@ def packing_bytes(n_blocks: int, block_edges: int, column: int) -> int:
 
 
 def question_bytes(value: int, ranked: bool, given: int = 0, own: int = 0) -> int:
-    """Return the most bytes per vertex that a question about a program holds beside the run.
+    """Return the most bytes per vertex that a question about a program holds in addition to the run.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ class Searches:
     repeated : bool
         Whether two or more of the searches have the same source.
     answer : int
-        Bytes of the answer per vertex of each search, beside distances and predecessors.
+        Bytes of the answer per vertex of each search, in addition to distances and predecessors.
     beside : int
         Total bytes that the question may ask for while the memory of the searches is held.
     later : int
@@ -177,12 +177,12 @@ def counted_at_once(n_vertices: int) -> int:
 
 
 def levels_bytes(n_vertices: int, n_levels: int) -> int:
-    """Return the bytes of counting the vertices of a search by level, beside the distances."""
+    """Return the bytes of counting the vertices of a search by level, without the distances."""
     return LEVEL_BYTES * n_levels + KEY_BYTES * min(counted_at_once(n_vertices), n_vertices)
 
 
 def neighborhood_bytes(n_vertices: int, id_bytes: int) -> int:
-    """Return the bytes of finding the edges of a neighbourhood, beside the block of rows being read."""
+    """Return the bytes of finding the edges of a neighbourhood, without the block of rows being read."""
     return n_vertices + TABLE_SHARE * id_bytes
 
 
@@ -219,5 +219,5 @@ def edge_shares_bytes(n_edges: int, vertex: int) -> int:
 
 
 def bounds_bytes(n_vertices: int) -> int:
-    """Return the bytes of eccentricities by bounds, beside those of the searches."""
+    """Return the bytes of eccentricities by bounds, without those of the searches."""
     return (BOUNDS_BYTES + DRAWING_BYTES) * n_vertices

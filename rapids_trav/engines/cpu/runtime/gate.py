@@ -1,9 +1,9 @@
 """A barrier inside compiled code, for threads that run many short rounds without returning to Python.
 
 A round of tens of microseconds is shorter than it takes to hand out work to threads.  Threads that stay in
-one compiled function meet at a gate instead, in less than a microsecond: each counts itself, and waits until
-all have done so as often.  A thread that waits spins at first, and then lets others run, as the one that it
-waits for may have no core.
+one compiled function meet at a gate instead, in less than a microsecond: each increments a counter and
+waits until all have arrived equally often.  A waiting thread spins at first and then lets others run, since
+the thread that it waits for may have no core.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ def new_gate() -> np.ndarray:
 
 
 def abandon(gate: np.ndarray) -> None:
-    """Let all threads pass, and tell them that some thread will not come."""
+    """Let all threads pass, with the information that some thread will not arrive."""
     gate[ABANDONED] = 1
 
 
 @kernel
 def passed(gate, n_threads, times):
-    """Wait until `n_threads` threads have come for the time number `times`; return False if it is abandoned.
+    """Wait until all `n_threads` threads have arrived `times` times; return False if the gate is abandoned.
 
-    What the threads wrote before it, all of them see after it.
+    All threads then see what each of them wrote before it arrived.
     """
     if n_threads == 1:
         return True

@@ -231,6 +231,6 @@ def _heavy(view: View, adjacency: Adjacency) -> Array:
 
 
 def heavy_rows(adjacency: Adjacency, least_degree: int) -> Array:
-    """Return the vertices with at least so many edges."""
+    """Return the vertices with at least `least_degree` edges."""
     degrees = cupy.diff(adjacency.row_offsets)
     return cupy.flatnonzero(degrees >= least_degree).astype(adjacency.column_indices.dtype)

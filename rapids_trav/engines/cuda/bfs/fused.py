@@ -49,8 +49,8 @@ ALPHA, BETA = 20.0, 24.0
 SMALL_BLOCK, LARGE_BLOCK = 512, 1024
 SMALL_DEGREE, FEW_EDGES = 16, 3 << 24
 # A pull step deals the bitmap's words to the warps in tiles, and waits for the warps that get one more than
-# the others.  These numbers of threads are taken in place of those where they make the tiles' number more
-# even by a tenth: R-MAT 20 then takes 5 % less time, R-MAT 22 2 % (H100).
+# the others.  These numbers of threads replace those above where they make `evenness` larger by a tenth:
+# R-MAT 20 then takes 5 % less time, R-MAT 22 2 % (H100).
 EVEN_BLOCK = {SMALL_BLOCK: 640, LARGE_BLOCK: 896}
 TILE_WORDS = 8  # as in `kernels/fused_words.cuh`
 
@@ -92,7 +92,7 @@ SPECIALISATIONS: tuple[tuple[str, Defines], ...] = tuple(
 
 
 def block_for(n_edges: int, n_vertices: int, n_parts: int = 1) -> int:
-    """Return the threads of a block for the work of a level, of a graph that so many GPUs share."""
+    """Return the threads of a block for the work of a level, of a graph that `n_parts` GPUs share."""
     few = max(SMALL_DEGREE * n_vertices, n_parts * FEW_EDGES)
     return SMALL_BLOCK if n_edges < few else LARGE_BLOCK
 
@@ -102,7 +102,7 @@ def even_block(threads: int, n_linked: int, n_blocks: int) -> int:
     n_words = -(-n_linked // 32)
 
     def evenness(n: int) -> float:
-        """Return the words over the places for words, if all warps had as many tiles as some have."""
+        """Return the share of places that hold words, if all warps had as many tiles as the busiest."""
         places = TILE_WORDS * n_blocks * n // 32
         return n_words / (places * -(-n_words // places))
 
@@ -115,7 +115,7 @@ def _block_size(out: Adjacency, n_linked: int, n_blocks: int, plain: bool) -> in
     if out.column_indices.dtype.itemsize == 8:
         return SMALL_BLOCK  # a thread needs more registers than a full block has for it
     threads = block_for(out.n_edges, out.n_vertices)
-    # Others have not been measured with blocks of these sizes.
+    # Other searches have not been measured with the sizes of EVEN_BLOCK.
     measured = plain and out.row_offsets.dtype.itemsize == 4
     return even_block(threads, n_linked, n_blocks) if measured else threads
 
@@ -146,8 +146,8 @@ class Workspace:
     ) -> FusedSearch:
         """Return the searches of a view; the arguments are `FusedSearch`'s.
 
-        The last ones are kept, since setting three dozen arguments takes the host as long as many a search
-        takes the device.
+        The last ones are kept, since setting three dozen arguments takes the host as long as many searches
+        take the device.
         """
         how = (n_sources, options.predecessors, options.depth_limit, hub_degree, least_pull)
         last = self._last
@@ -302,7 +302,7 @@ class FusedSearch:
         self._kernels.launch_grid("bfs_fused", (self._blocks,), arguments, block=self._block_size)
 
     def let_go(self) -> None:
-        """Hold the view's arrays no longer; there are no searches after the view has gone."""
+        """Release the view's arrays; no search runs once the view is gone."""
         self._arguments.let_go()
 
     def traced(self, found: Search) -> Search:

@@ -125,7 +125,7 @@ class _Queue:
     ) -> None:
         self._fused, self._targets, self._vertex = fused, targets, vertex
         self._outputs, self._allocating = outputs, allocating
-        self._stream = cupy.cuda.Stream(non_blocking=True)  # the default stream would wait for another kind
+        self._stream = cupy.cuda.Stream(non_blocking=True)  # a blocking one would wait for the default stream
         self._queued: deque[_Queued] = deque()
 
     def __len__(self) -> int:

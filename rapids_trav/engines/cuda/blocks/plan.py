@@ -42,7 +42,7 @@ def least_bytes(view: GatherView, program: Program, options: RunOptions) -> int:
 
 
 def state_bytes(view: GatherView, program: Program, options: RunOptions, offset: int) -> int:
-    """Return the bytes of a run beside the blocks in memory, with offsets of `offset` bytes."""
+    """Return the bytes of a run, without the blocks in memory, with offsets of `offset` bytes."""
     shape, entries = run_shape(view, program, options), chunk_entries(view.out.n_edges)
     return block_state_bytes_on_gpu(shape, MOST_BLOCKS, offset, entries)
 

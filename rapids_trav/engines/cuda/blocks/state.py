@@ -30,7 +30,7 @@ TUNED = PROGRAM_TUNABLES[FILE]
 WORD = 32
 CONTROL_WORDS = 30  # the size of the kernels' `BlocksControl`, in words of 64 bits
 ITEMS, CHUNKS, PUSHED, RENTED, ROUNDS = 1, 2, 4, 5, 7  # words of it
-PUT_OFF, OF_ALL_BLOCKS = 0, 5  # the first of the values after those of the blocks, and their number
+PUT_OFF, N_EXTRA = 0, 5  # after the values of the blocks: the place of the first, and their number
 UNORDERED = 4  # values are taken in order from this many pushes along each edge on
 MOST_ROUNDS = 1 << 12  # of a launch, during which the process cannot be interrupted
 # Rounds of a launch that go on while an item waits for a block that could be loaded: about 0.3 ms, which the
@@ -93,7 +93,7 @@ class BlocksState:
         self.entered: list[int] = []
         # One allocation, which the host reads at once after each launch.
         words = CONTROL_WORDS + cut.n_blocks * N_COUNTS
-        n_least = cut.n_blocks + OF_ALL_BLOCKS
+        n_least = cut.n_blocks + N_EXTRA
         self._report = cupy.zeros(8 * words + n_least * self._dtype.itemsize, np.uint8)
         self._report_on_host = cupyx.empty_pinned(len(self._report), np.uint8)
         self._control, self._counts, self._least = self._parts(self._report)

@@ -23,8 +23,8 @@ from rapids_trav.programs.definition import Program
 from rapids_trav.programs.run_state import RunState
 
 _WRITTEN = ("values", "new_values", "messages", "new_messages", "active")
-# One thread in so many gathers beside the GPU.  On 16 cores, 4 threads reached 0.75 of the rate of 8, and 15
-# were slower than 8: they read the memory at random addresses, which also delayed the copies of pages.
+# One thread in this many gathers while the GPU does.  On 16 cores, 4 threads reached 0.75 of the rate of 8,
+# and 15 were slower than 8: they read the memory at random addresses, which also delayed the copies of pages.
 _BESIDE_GPU = 4
 _PINNED_RATE = 1.5e9  # bytes a second: the driver pins them on one thread
 

@@ -40,8 +40,8 @@ from rapids_trav.programs.definition import Program
 from rapids_trav.programs.gather_mode import STORAGE_PENALTY, gather_mode
 from rapids_trav.programs.run_state import RunState
 
-# The CPU joins when the GPU has worked so many times as long as it takes to prepare the CPU's arrays, so that
-# these delay a run by a tenth at most.
+# The CPU joins when the GPU has worked this many times as long as it takes to prepare the CPU's arrays, which
+# therefore delays a run by a tenth at most.
 PATIENCE = 10
 
 

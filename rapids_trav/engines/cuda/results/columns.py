@@ -182,5 +182,5 @@ def wait_for_cudf() -> None:
 
 
 def first_label(table: IntegerTable) -> int:
-    """Return the first id of a range as kernels take it: in 64 bits with a sign, which may change it."""
+    """Return the first id of a range as a signed 64-bit integer: unsigned ids from 2^63 on keep their bits."""
     return ctypes.c_int64(table.first).value

@@ -41,7 +41,7 @@ class HostNumbers:
 
     @property
     def argument(self) -> Array | int:
-        """What kernels take for the numbers."""
+        """The numbers in the form that kernels take: an address or a device array."""
         return host_address(self._memory) if isinstance(self._memory, np.ndarray) else self._memory
 
     @property

@@ -73,7 +73,7 @@ class ArgumentStruct(ctypes.Structure):
         setattr(self, other, before)
 
     def let_go(self) -> None:
-        """Hold the arrays no longer; others must do so until the last launch."""
+        """Release the arrays; the caller must keep them alive until the last launch."""
         self._held = ()
 
 

@@ -26,7 +26,7 @@ def rapids_allocator() -> AbstractContextManager:
 
 @functools.cache
 def _rmm_allocator() -> Callable[[int], cupy.cuda.MemoryPointer] | None:
-    """Return RMM's allocator, or None without RMM: looking for it in vain takes as long as a search."""
+    """Return RMM's allocator, or None without RMM; kept, since a failed import takes as long as a search."""
     try:
         from rmm.allocators.cupy import rmm_cupy_allocator
     except ImportError:

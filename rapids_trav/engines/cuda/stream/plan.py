@@ -324,7 +324,7 @@ def page_action(n_rows: int, n_edges: int, page_edges: int, reachable: bool) -> 
 
 
 def hidden_share(copies: Iterable[tuple[float, float]], computing: Iterable[tuple[float, float]]) -> float:
-    """Return the share of the copies' time that overlaps computing; both are begins and ends."""
+    """Return the share of the copies' time that overlaps computing; both are pairs (begin, end)."""
     busy: list[list[float]] = []
     for begin, end in sorted(computing):
         if busy and begin <= busy[-1][1]:

@@ -35,14 +35,14 @@ class TransferTrace:
         self._pages = self._n_bytes = 0
 
     def mark(self, stream: cupy.cuda.Stream, known: cupy.cuda.Event | None = None) -> cupy.cuda.Event:
-        """Record an event on a stream: `known` again, unless what it has recorded is still to be read."""
+        """Record an event on a stream: `known` again, unless its last recording is still to be read."""
         if known is None or self._read_later:
             known = cupy.cuda.Event(disable_timing=not self._timed)
         known.record(stream)
         return known
 
     def mark_begin(self, stream: cupy.cuda.Stream) -> cupy.cuda.Event:
-        """Record the begin of a span, if spans are timed; otherwise return that of the iteration."""
+        """Record the start of a span, if spans are timed; otherwise return that of the iteration."""
         return self.mark(stream) if self._timed else self._start
 
     def restart(self, stream: cupy.cuda.Stream) -> cupy.cuda.Event:

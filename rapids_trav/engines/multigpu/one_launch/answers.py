@@ -43,8 +43,8 @@ def deal_back(
 ) -> None:
     """Write the ranks' distances and predecessors, either of which may be empty, to the vertices' places.
 
-    The work that made them has ended.  They may be on other devices, and are read over the link, so they live
-    until the current stream has come so far.
+    The work that made them has ended.  They may be on other devices, and are read over the link, so the
+    caller keeps them until the current stream has read them.
     """
     here = cupy.cuda.runtime.getDevice()
     for array in (*of_distance, *of_predecessor):

@@ -34,9 +34,9 @@ from rapids_trav.engines.multigpu.one_launch.verdict import STOPPED
 from rapids_trav.memory.model.search import TRACE_COLUMNS, trace_levels
 from rapids_trav.memory.model.spread import THIN_EDGES
 
-_AWAKE, NAP = 1e-3, 5e-5  # seconds for which the host asks without pause, and between questions after that
+_AWAKE, NAP = 1e-3, 5e-5  # seconds for which the host polls without a pause, and between polls after that
 IDLE = 0.02  # seconds after which the link between GPUs may be asleep: after 0.1 s it was on H200s (NV18)
-_WAKING_BYTES = 1 << 20  # that wake it; 4 KiB did not suffice
+_WAKING_BYTES = 1 << 20  # whose copy wakes it; 4 KiB were not enough
 # Threads of a block, fewer than on one GPU, as each needs more registers.  On two H100s R-MAT 26 and 27 take
 # 2 % more time with 1024 threads, and 1 % more with 768.
 LARGE_BLOCK = 896
@@ -184,7 +184,7 @@ class RankMemory:
             )
 
     def request_stop(self) -> None:
-        """Write the word that ends a search, beside the kernel that reads it."""
+        """Write the word that ends a search, on another stream than that of the kernel that reads it."""
         runtime, word = cupy.cuda.runtime, np.array([STOPPED], np.uint32)
         with cupy.cuda.Device(self.device):
             runtime.memcpyAsync(

@@ -13,9 +13,9 @@ from rapids_trav.memory.model.spread import THIN_EDGES
 _SLOT_BYTES = 128
 SHARED_BYTES = _SLOT_BYTES * (1 + 2 * MOST_RANKS)  # the size of the kernel's `Shared`
 MEETING_BYTES = 1024  # at least the size of its `Meeting`
-HEAD_BYTES = 40  # of `Meeting`, with the following
-STOP_WORD = 1  # why the search was given up
-CLOCK_WORD = 1  # of 64 bits: four times, as in the kernel's `Clock`
+HEAD_BYTES = 40  # of `Meeting`, which the host reads
+STOP_WORD = 1  # 32-bit word of the head that says why the search stopped
+CLOCK_WORD = 1  # 64-bit word of the head where the four times of the kernel's `Clock` begin
 
 # Keyed by bytes of a vertex.
 RANKED_ARGUMENTS = {

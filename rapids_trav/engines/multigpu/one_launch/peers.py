@@ -146,7 +146,7 @@ def free_between_searches(owner: object, memory: Array) -> None:
 
 
 def _let_go(device: int, held: list[cupy.cuda.Memory]) -> None:
-    """Free memory, now or when the turn ends that a search has; its thread may be the one that calls this."""
+    """Free memory now or, while a search runs, when it ends; the calling thread may be that of the search."""
     turns = _turns_of(device)
     turns.unfreed.append(held.pop())
     if turns.lock.acquire(blocking=False):
@@ -166,5 +166,5 @@ class _Turns:
 
 @functools.cache
 def _turns_of(device: int) -> _Turns:
-    """Return the turns of a device, of which there is one in a process, as there is one context."""
+    """Return the one `_Turns` of a device in this process, as there is one CUDA context."""
     return _Turns()
