@@ -182,5 +182,5 @@ def wait_for_cudf() -> None:
 
 
 def first_label(table: IntegerTable) -> int:
-    """Return the first id of a range as a signed 64-bit integer: unsigned ids from 2^63 on keep their bits."""
+    """Return the first id of a range as a signed number; an unsigned id keeps its bits."""
     return ctypes.c_int64(table.first).value
