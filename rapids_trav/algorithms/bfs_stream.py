@@ -130,22 +130,22 @@ def bfs_stream(graph: TraversableGraph, roots: object, options: SearchOptions) -
 def _answers(
     graph: TraversableGraph, question: SearchRequest, given: Iterator[Hashable], options: SearchOptions
 ) -> Answers:
-    view, making = question.view, _FrameMaker(graph, question, options)
-    roots = _Roots(graph, given, making.lenient)
+    view, maker = question.view, _FrameMaker(graph, question, options)
+    roots = _Roots(graph, given, maker.lenient)
     queue = graph.engine.bfs_stream if graph.n_vertices else None
 
     def prepare() -> None:
-        with view.searching(making.room):
+        with view.searching(maker.room):
             pass  # builds what searches read, and refuses if there is no room for one
 
     answered(graph, NAME, prepare)
-    with view.searching_ahead(0 if queue is None else AHEAD, making.room) as ahead, ExitStack() as open_:
-        searches: Iterator[Search] = _OneByOne(graph, view, making.options, roots)
+    with view.searching_ahead(0 if queue is None else AHEAD, maker.room) as ahead, ExitStack() as open_:
+        searches: Iterator[Search] = _OneByOne(graph, view, maker.options, roots)
         if ahead and queue is not None:
-            searches = open_.enter_context(closing(queue(view, roots, making.options, ahead)))
+            searches = open_.enter_context(closing(queue(view, roots, maker.options, ahead)))
         # The caller's iterable is read outside the question, as it may ask questions of its own.
         while roots.read(ahead + 1):
-            frame = answered(graph, NAME, lambda: making.frame(searches, roots))
+            frame = answered(graph, NAME, lambda: maker.frame(searches, roots))
             if frame is None:
                 break
             yield roots.searched.popleft(), frame

@@ -21,8 +21,8 @@ distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask.dataframe")
 
 from graph_faults import held  # noqa: E402
+from lost_workers import wait_until  # noqa: E402
 
-SOON = 30.0
 EDGES = pd.DataFrame(np.random.default_rng(2).integers(0, 500, (2000, 2)), columns=["src", "dst"])
 SOURCE = int(EDGES["src"].iloc[0])
 PROCESS = Path(__file__).with_name("graph_client_process.py")
@@ -49,15 +49,8 @@ def everything(client):
 NOTHING = {(0, 0, 0)}, (0, 0, 0)
 
 
-def wait_until_left(client, wanted):
-    until = time.monotonic() + SOON
-    while (found := everything(client)) != wanted and time.monotonic() < until:
-        time.sleep(0.05)
-    assert found == wanted
-
-
 def assert_freed(client):
-    wait_until_left(client, NOTHING)
+    wait_until(lambda: everything(client), NOTHING)
 
 
 def assert_next_works(client):
@@ -132,7 +125,7 @@ def test_a_graph_without_references(client):
     assert everything(client)[0] == {(1, 1, 1)}
     del graph
     gc.collect()
-    wait_until_left(client, ({(0, 0, 1)}, (0, 0, 0)))
+    wait_until(lambda: everything(client), ({(0, 0, 1)}, (0, 0, 0)))
     with client.as_current():
         assert_frame_equal(answer.compute(), EDGES.trav.bfs(SOURCE, deterministic=True))
     del answer
@@ -194,7 +187,7 @@ def test_a_client_process_that_ends(client, how):
             process.kill()
         if how != "client closes":
             process.wait(60)
-        wait_until_left(client, ({(1, 1, 0)}, (1, 0, 0)))  # only the graph of this process
+        wait_until(lambda: everything(client), ({(1, 1, 0)}, (1, 0, 0)))  # only the graph of this process
         with client.as_current():
             found = graph.bfs(SOURCE, deterministic=True).compute()
         assert_frame_equal(found, EDGES.trav.bfs(SOURCE, deterministic=True))

@@ -133,7 +133,7 @@ class TcpCommunicator(BaseCommunicator):
                 return self.failure
             for k, messages in self._inbox.items():
                 if messages and messages[0].label == (END,) and messages[0].content is not None:
-                    return self._mismatch(k, ("",))
+                    return self._mismatch_reason(k, ("",))
         return None
 
     def check(self) -> None:
@@ -179,28 +179,28 @@ class TcpCommunicator(BaseCommunicator):
             if not settled:
                 self._find_late_rank(label, outgoing)
             if self.failure is None:
-                other = self._mismatched(label, outgoing)
+                other = self._mismatched_rank(label, outgoing)
                 if other is None:
                     self._waits = False
                     return {k: self._inbox[k].popleft().content for k in outgoing}
         if self.failure is None and other is not None:
-            self.fail(*self._mismatch(other, label))
+            self.fail(*self._mismatch_reason(other, label))
         raise self.error()
 
     def _wait(self, ready: Callable[[], bool], seconds: float) -> bool:
         return self._changed.wait_for(lambda: self.failure is not None or ready(), seconds)
 
     def _settled(self, label: tuple, ranks: Mapping[int, object]) -> bool:
-        return all(self._inbox[k] for k in ranks) or self._mismatched(label, ranks) is not None
+        return all(self._inbox[k] for k in ranks) or self._mismatched_rank(label, ranks) is not None
 
-    def _mismatched(self, label: tuple, ranks: Mapping[int, object]) -> int | None:
+    def _mismatched_rank(self, label: tuple, ranks: Mapping[int, object]) -> int | None:
         """Return a rank that will not send what this call needs, or None."""
         for k in ranks:
             if (self._inbox[k][0].label != label) if self._inbox[k] else (k in self._left):
                 return k
         return None
 
-    def _mismatch(self, k: int, label: tuple) -> tuple[str, int]:
+    def _mismatch_reason(self, k: int, label: tuple) -> tuple[str, int]:
         """Return the reason and the rank at fault if rank k makes another call than this rank."""
         if not self._inbox[k]:
             return f"rank {k} has left while rank {self.rank} waits for it", k

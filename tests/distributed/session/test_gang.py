@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import threading
-import time
 
 import grid_graphs
 import numpy as np
@@ -12,6 +11,7 @@ import pandas as pd
 import pytest
 import rank_functions as ranks
 from distributed import Client
+from lost_workers import wait_until
 
 from rapids_trav.distributed.session.gang import Gang
 from rapids_trav.engines.multigpu.errors import RankError
@@ -132,14 +132,6 @@ def extensions(client):
         return len(dask_worker.extensions[NAME]._ranks), len(handlers)
 
     return client.run(count)
-
-
-def wait_until(found, wanted, seconds=30):
-    """Wait until `found()` returns the wanted value."""
-    until = time.monotonic() + seconds
-    while found() != wanted and time.monotonic() < until:
-        time.sleep(0.05)
-    assert found() == wanted
 
 
 def test_a_gang_that_is_dropped_is_closed(client):

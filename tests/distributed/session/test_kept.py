@@ -10,7 +10,7 @@ import time
 import pytest
 import rank_functions as ranks
 from distributed import Client
-from test_gang import wait_until
+from lost_workers import wait_until
 
 from rapids_trav.distributed.session.gang import Gang
 from rapids_trav.distributed.session.kept import KeptOnWorkers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import rank_functions as ranks
-from test_gang import wait_until
+from lost_workers import wait_until
 
 from rapids_trav.distributed.session.gang import Gang
 from rapids_trav.engines.multigpu.errors import RankError

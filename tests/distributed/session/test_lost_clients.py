@@ -10,7 +10,8 @@ import psutil
 import pytest
 import rank_functions as ranks
 from client_process import MUCH
-from test_gang import extensions, wait_until
+from lost_workers import wait_until
+from test_gang import extensions
 
 from rapids_trav.distributed.session.gang import Gang
 

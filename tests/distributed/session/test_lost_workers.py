@@ -12,14 +12,13 @@ import pandas as pd
 import pytest
 import rank_functions as ranks
 from distributed import wait
-from lost_workers import wait_for_workers
-from test_gang import extensions, wait_until
+from lost_workers import SOON, wait_for_workers, wait_until
+from test_gang import extensions
 
 from rapids_trav.distributed.session.gang import Gang
 from rapids_trav.engines.multigpu.errors import RankError
 from rapids_trav.errors import TravError
 
-SOON = 30.0  # seconds within which an error must be raised, even on a busy machine
 VICTIM = 1
 
 

@@ -8,7 +8,7 @@ import threading
 import pytest
 import rank_functions as ranks
 from distributed import Client
-from test_gang import wait_until
+from lost_workers import wait_until
 from test_kept import nothing_stored, stored
 
 from rapids_trav.distributed.session import conductor, registered

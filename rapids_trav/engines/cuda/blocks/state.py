@@ -30,7 +30,7 @@ TUNED = PROGRAM_TUNABLES[FILE]
 WORD = 32
 CONTROL_WORDS = 30  # the size of the kernels' `BlocksControl`, in words of 64 bits
 ITEMS, CHUNKS, PUSHED, RENTED, ROUNDS = 1, 2, 4, 5, 7  # words of it
-PUT_OFF, N_EXTRA = 0, 5  # after the values of the blocks: the place of the first, and their number
+PUT_OFF, N_EXTRA = 0, 5  # of the values that follow those of the blocks: an index, and their number
 UNORDERED = 4  # values are taken in order from this many pushes along each edge on
 MOST_ROUNDS = 1 << 12  # of a launch, during which the process cannot be interrupted
 # Rounds of a launch that go on while an item waits for a block that could be loaded: about 0.3 ms, which the
