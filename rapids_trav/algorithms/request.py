@@ -123,6 +123,8 @@ def vertices(graph: TraversableGraph, what: str, given: object, checked: bool = 
     own, table = graph.engine.answers, graph.ids.table
     if own is not None and table is not None and table.dtype.kind == "i":
         # Some engines have a fast lookup of plain integers; `lookup` reports an unknown one.
+        if type(given) is int and (known := table.internal(given, graph.n_vertices)) is not None:
+            return known
         if type(given) is int and 0 <= given < 2**31:
             alone = own.locate(given, table, graph.n_vertices)
             if not checked or int(alone[0]) >= 0:

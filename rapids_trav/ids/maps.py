@@ -112,6 +112,16 @@ class IntegerTable(NamedTuple):
     rank: Array | None = None
     names: Array | None = None
 
+    def internal(self, label: int, n: int) -> Array | None:
+        """Return the internal id of one of `n` vertices, (1,), if it can be told without reading an array.
+
+        The ids must be a range, so that the place is known, and `rank` then has the internal id.
+        """
+        place = label - self.first
+        if self.ids is not None or self.rank is None or not 0 <= place < n:
+            return None
+        return self.rank[place : place + 1]
+
 
 def vertex_dtype(n: int) -> np.dtype:
     """Return the dtype of internal ids: 32 bits if that can count the vertices."""

@@ -193,11 +193,11 @@ class Failing:
 def failing(cupy, monkeypatch):
     pytest.importorskip("cudf")
     rmm = pytest.importorskip("rmm")
-    import rmm.allocators.cupy as allocators
+    from rapids_trav.engines.cuda.runtime import memory
 
     before = rmm.mr.get_current_device_resource()
-    injection = Failing(rmm, allocators.rmm_cupy_allocator)
-    monkeypatch.setattr(allocators, "rmm_cupy_allocator", injection.allocate)
+    injection = Failing(rmm, memory.rmm_allocator())
+    monkeypatch.setattr(memory, "rmm_allocator", lambda: injection.allocate)
     rmm.mr.set_current_device_resource(injection.statistics)
     try:
         with cupy.cuda.using_allocator(injection.allocate):
