@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 import threading
 import time
+import uuid
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -37,7 +41,8 @@ def test_ranks_agree_with_scipy(cupy, name, shape):
         distance, predecessor = whole(cases, found, graph)
         assert np.array_equal(distance, graph.distance(sources))
         check_tree(graph, sources, distance, predecessor)
-        assert all(level.exchange for one in found for level in one.trace)  # in one launch
+        # In one launch; otherwise the memory says why not.
+        assert all(level.exchange for one in found for level in one.trace), cases[0].memory()
 
 
 @pytest.mark.parametrize("direction", ["out", "in", "both"])
@@ -92,6 +97,51 @@ def test_lean_rows_where_both_do_not_fit(cupy, monkeypatch):
     check_tree(graph, [3], distance, predecessor)
     assert memory[0][0][0] == ROWS["lean"]
     assert "offers" in {level.exchange for level in found[0].trace}
+
+
+def test_threads_that_begin_together_name_one_process(cupy, monkeypatch):
+    """With two names a rank would open memory of its own process by a handle, which CUDA refuses."""
+    from rapids_trav.engines.multigpu.one_launch import handles
+
+    made = uuid.uuid4
+
+    def slowly():
+        time.sleep(0.02)  # lets other threads in
+        return made()
+
+    monkeypatch.setattr(uuid, "uuid4", slowly)
+    spec = importlib.util.spec_from_file_location("handles_again", handles.__file__)
+    again = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, spec.name, again)  # where a dataclass looks for its module
+    spec.loader.exec_module(again)
+    assert len(set(asked_together(again._process))) == 1
+
+
+def test_threads_that_begin_together_take_turns_at_one_lock(cupy, monkeypatch):
+    from rapids_trav.engines.multigpu.one_launch import peers
+
+    class Slow(peers._Turns):
+        def __init__(self):
+            time.sleep(0.02)
+            super().__init__()
+
+    monkeypatch.setattr(peers, "_Turns", Slow)
+    monkeypatch.setattr(peers, "_turns", {})
+    first, *others = asked_together(lambda: peers._turns_of(0))
+    assert all(one is first for one in others)
+    assert peers._turns_of(0) is first
+
+
+def asked_together(ask, n_threads=8):
+    """Return what `ask` returns in each of some threads, which begin at the same time."""
+    barrier = threading.Barrier(n_threads)
+
+    def asked(_):
+        barrier.wait()
+        return ask()
+
+    with ThreadPoolExecutor(n_threads) as pool:
+        return list(pool.map(asked, range(n_threads)))
 
 
 @pytest.mark.parametrize("reason", ["rows", "room", "handle", "host", "opened"])

@@ -8,7 +8,6 @@ addresses directly.
 
 from __future__ import annotations
 
-import functools
 import os
 import uuid
 import weakref
@@ -23,6 +22,7 @@ from rapids_trav.engines.multigpu.one_launch.peers import reach_each_other
 from rapids_trav.errors import TravError, first_line
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")  # the same in all containers of a host
+_TOKEN = uuid.uuid4().hex  # made by the import, so that all threads have the same one
 
 
 @dataclass(frozen=True)
@@ -125,9 +125,4 @@ def _host() -> str:
 
 def _process() -> str:
     """Return a name of this process, whose number may occur twice, in different containers."""
-    return f"{os.getpid()} {_token()}"
-
-
-@functools.cache
-def _token() -> str:
-    return uuid.uuid4().hex
+    return f"{os.getpid()} {_TOKEN}"

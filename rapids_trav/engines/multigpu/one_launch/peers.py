@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
@@ -164,7 +163,9 @@ class _Turns:
         self.unfreed: list[cupy.cuda.Memory] = []
 
 
-@functools.cache
+_turns: dict[int, _Turns] = {}  # by device; one for a process, as is the CUDA context
+
+
 def _turns_of(device: int) -> _Turns:
-    """Return the one `_Turns` of a device in this process, as there is one CUDA context."""
-    return _Turns()
+    """Return the one `_Turns` of a device, whichever thread asks first."""
+    return _turns.get(device) or _turns.setdefault(device, _Turns())
