@@ -13,6 +13,7 @@ from contextlib import ExitStack, closing
 from dataclasses import replace
 from types import TracebackType
 from typing import Generic, cast
+from weakref import WeakSet
 
 from rapids_trav.algorithms.bfs import check_size, framed, own_columns, whole_answers, with_smallest
 from rapids_trav.algorithms.guard import answered, reusable
@@ -116,6 +117,36 @@ class BfsStream(Generic[FrameT]):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+class OpenStreams:
+    """The streams of a graph, which end with it; threads may open some while another one closes the graph."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._streams: WeakSet[BfsStream[Frame]] = WeakSet()
+        self._reason: str | None = None
+
+    def add(self, stream: BfsStream[Frame]) -> BfsStream[Frame]:
+        """Return the stream, which is refused if the graph has been closed."""
+        with self._lock:
+            self._streams.add(stream)
+            reason = self._reason
+        if reason is not None:
+            stream.refuse(reason)
+        return stream
+
+    def refuse(self, reason: str) -> None:
+        """Refuse all streams, and those that are opened later."""
+        with self._lock:
+            self._reason = reason
+            opened = list(self._streams)
+        for stream in opened:
+            stream.refuse(reason)
+
+    def __reduce__(self) -> tuple[type[OpenStreams], tuple[()]]:
+        """Make a copy of a graph begin without streams."""
+        return OpenStreams, ()
 
 
 def bfs_stream(graph: TraversableGraph, roots: object, options: SearchOptions) -> BfsStream[Frame]:

@@ -39,7 +39,7 @@ def pagerank(graph: TraversableGraph, options: PagerankOptions, on_page: OnPage 
         graph, view, program, question, question_bytes(np.dtype(dtype).itemsize, graph.ids.rank is not None)
     ):
         if view.weights is not None:
-            check_rank_weights(graph, view, question.where, dtype, float(1.0 - options.alpha) / max(n, 1))
+            check_rank_weights(graph, view, dtype, float(1.0 - options.alpha) / max(n, 1))
         state = RunState(graph.values.filled(1.0 / max(n, 1), dtype), graph.values.flags())
         done = execute(graph, view, program, state, question, on_page=on_page)
         del state

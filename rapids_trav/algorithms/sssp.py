@@ -97,7 +97,7 @@ def shortest(
     view = gather_view(graph, program, question)
     room = question_bytes(np.dtype(program.dtype).itemsize, ranked, own=tree_bytes(vertex, ranked))
     with running(graph, view, program, question, room, after=lambda: _tree_room(view, options.predecessors)):
-        _, largest = weight_range(graph, question.where, "shortest paths are for weights of 0 or more")
+        _, largest = weight_range(graph, view, "shortest paths are for weights of 0 or more")
         if program.dtype == "int64":
             _refuse_overflow(graph, largest)
         state = RunState(graph.values.filled(program.identity, program.dtype), graph.values.flags(roots))

@@ -5,8 +5,6 @@ The storage caches the smallest and largest weight, so only the first run reads 
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-
 import numpy as np
 
 from rapids_trav.algorithms.interface import TraversableGraph
@@ -14,12 +12,12 @@ from rapids_trav.engines.runs import GatherView
 from rapids_trav.errors import TravError, written
 
 
-def weight_range(graph: TraversableGraph, where: Hashable | None, why: str) -> tuple[float, float]:
-    """Return the smallest and largest weight of the edges that `where` keeps; refuse negative weights.
+def weight_range(graph: TraversableGraph, view: GatherView, why: str) -> tuple[float, float]:
+    """Return the smallest and largest weight of the edges in a view; refuse negative weights.
 
     Both are 0 without edges.
     """
-    smallest, largest = graph.storage.weight_range(where) or (0, 0)
+    smallest, largest = view.weight_range() or (0, 0)
     if smallest < 0:
         raise TravError(
             f"weight={graph.weight!r} holds {written(smallest)}, and {why}: leave out such edges with where=."
@@ -27,14 +25,12 @@ def weight_range(graph: TraversableGraph, where: Hashable | None, why: str) -> t
     return smallest, largest
 
 
-def check_rank_weights(
-    graph: TraversableGraph, view: GatherView, where: Hashable | None, dtype: str, least: float
-) -> None:
+def check_rank_weights(graph: TraversableGraph, view: GatherView, dtype: str, least: float) -> None:
     """Refuse weights whose sum at a vertex cannot divide ranks of `dtype` from `least` to 1.
 
     The quotients would overflow, or lose digits because they are too small.
     """
-    smallest, largest = weight_range(graph, where, "ranks are for weights of 0 or more")
+    smallest, largest = weight_range(graph, view, "ranks are for weights of 0 or more")
     if largest == float("inf"):
         raise TravError(
             f"weight={graph.weight!r} holds inf, and ranks are for finite weights: leave out such edges with "

@@ -13,10 +13,9 @@ import os
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NoReturn
-from weakref import WeakSet
 
 from rapids_trav.algorithms.bfs import Answer, Traced
-from rapids_trav.algorithms.bfs_stream import BfsStream
+from rapids_trav.algorithms.bfs_stream import BfsStream, OpenStreams
 from rapids_trav.algorithms.khop import Neighborhood
 from rapids_trav.algorithms.options import (
     BetweennessOptions,
@@ -98,7 +97,7 @@ class DistributedQuestions:
         self.frame_library: str = "cudf" if self.engine.name == "cuda" else "pandas"
         self._edge_divisions: tuple | None = summary.get("edge_divisions")
         self._client, self._gang = client, gang
-        self._streams: WeakSet[BfsStream[Frame]] = WeakSet()  # they end with the graph
+        self._streams = OpenStreams()
         self._metas: dict[tuple, Frame] = {}  # empty frames with the columns of an answer, by its kind
 
     @property
@@ -122,8 +121,7 @@ class DistributedQuestions:
             roots = portable(roots, self._client)
         given = each_vertex("roots", roots, len(self.ends[0]), on_gpu=False)
         stream: BfsStream[Frame] = BfsStream((root, self.bfs(root, options)) for root in given)
-        self._streams.add(stream)
-        return stream
+        return self._streams.add(stream)
 
     def paths(self, sources: object, options: PathOptions) -> Frame:
         if options.weighted:
@@ -195,8 +193,7 @@ class DistributedQuestions:
         raise unanswered("path_layout")
 
     def close(self) -> None:
-        for stream in list(self._streams):
-            stream.refuse(CLOSED)
+        self._streams.refuse(CLOSED)
         self._gang.close()
 
     def __getstate__(self) -> NoReturn:

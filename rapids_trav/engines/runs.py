@@ -66,6 +66,8 @@ class GatherView:
         One for each of `out.column_indices`, if the program may push; `weights` itself if symmetric.
     budget
         Limit on the engine's memory, if there is one; see `memory.budget`.
+    weight_range : callable() -> tuple or None
+        The smallest and largest of the weights, which are read once; None without edges.
     """
 
     into: Adjacency
@@ -75,6 +77,7 @@ class GatherView:
     pages: Pages | None = None
     out_weights: Array | None = None
     budget: Budget | None = None
+    weight_range: Callable[[], tuple[float, float] | None] = lambda: None
 
     @property
     def n_vertices(self) -> int:
@@ -105,6 +108,8 @@ class LinkView:
         Whether the large arrays are in files.
     budget
         Limit on the engine's memory, if there is one; see `memory.budget`.
+    weight_range : callable() -> tuple or None
+        The smallest and largest of the weights, which are read once; None without edges.
     """
 
     rows: Adjacency

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 
+from rapids_trav.algorithms.bfs_stream import OpenStreams
 from rapids_trav.algorithms.result_rows import Rows
 from rapids_trav.algorithms.vertex_values import LocalValues
 from rapids_trav.csr.adjacency import Array
@@ -36,6 +37,7 @@ class GraphContents:
         self.directed = directed
         self.weight = weight
         self.build_times = build_times
+        self._streams = OpenStreams()
 
     @property
     def budget(self) -> Budget | None:

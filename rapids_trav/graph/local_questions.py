@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from functools import cached_property
-from weakref import WeakSet
 
 import numpy as np
 
@@ -64,14 +62,7 @@ class LocalQuestions(GraphContents):
         return bfs.bfs(self, sources, options)
 
     def bfs_stream(self, roots: object, options: SearchOptions) -> BfsStream[Frame]:
-        stream = bfs_stream.bfs_stream(self, roots, options)
-        self._streams.add(stream)
-        return stream
-
-    @cached_property
-    def _streams(self) -> WeakSet[BfsStream[Frame]]:
-        """The streams of searches, which end with the graph."""
-        return WeakSet()
+        return self._streams.add(bfs_stream.bfs_stream(self, roots, options))
 
     @question
     def paths(self, sources: object, options: PathOptions) -> Frame:
@@ -182,8 +173,7 @@ class LocalQuestions(GraphContents):
 
     def close(self) -> None:
         """End searches that run; all else is in this process and freed with its last reference."""
-        for stream in list(self._streams):
-            stream.refuse(CLOSED)
+        self._streams.refuse(CLOSED)
         self.storage.close()
 
     def __getstate__(self) -> dict[str, object]:
@@ -198,4 +188,4 @@ class LocalQuestions(GraphContents):
                 f"A graph of {self.frame_library} frames on the {self.engine.name} engine cannot be pickled: "
                 f"pickle the edges and build it where it is needed."
             )
-        return {name: value for name, value in vars(self).items() if name != "_streams"}
+        return vars(self)

@@ -119,7 +119,7 @@ class AdjacencySet:
     @cached_property
     def weight_range(self) -> tuple[float, float] | None:
         """Smallest and largest weight, available once a run has read the weights; None without edges."""
-        built = next(iter(self._weights.values()))
+        built = next(iter(list(self._weights.values())))  # another thread may add those of a direction
         return (built.min().item(), built.max().item()) if len(built) else None
 
     def into_and_out(self, direction: str) -> tuple[str, str]:
@@ -148,7 +148,14 @@ class AdjacencySet:
                 if weights is None
                 else strengths(view.into.column_indices, weights, self.n_vertices, xp)
             )
-        return GatherView(view.into, view.out, weights, self._degrees[key], out_weights=out_weights)
+        return GatherView(
+            view.into,
+            view.out,
+            weights,
+            self._degrees[key],
+            out_weights=out_weights,
+            weight_range=lambda: self.weight_range,
+        )
 
     def link_view(self) -> LinkView:
         """Return the edges in a form for finding components, from the adjacencies built so far."""
@@ -176,7 +183,7 @@ class AdjacencySet:
                     # In some engines the edge list shares the columns of the adjacency.
                     own = (edges.src,) if edges.dst is adjacency.column_indices else (edges.src, edges.dst)
                     yield from ((f"COO of {label}", part) for part in own)
-        yield from (("degrees", degree) for degree in self._degrees.values())
+        yield from (("degrees", degree) for degree in list(self._degrees.values()))  # threads add some
 
 
 @dataclass(frozen=True)

@@ -84,10 +84,6 @@ class InMemory:
         """Make refusals in a block name a limit that suffices for `n_bytes`; see `Budget.outlook`."""
         return nullcontext() if self.budget is None else self.budget.outlook(n_bytes)
 
-    def weight_range(self, where: Hashable | None = None) -> tuple[float, float] | None:
-        """Return the smallest and largest weight of a view gathered from before; None without edges."""
-        return self._structures(where).weight_range
-
     def _with_weights(self, where: Hashable | None) -> Chunks | None:
         return None if self._weighted is None else partial(self._weighted, where)
 

@@ -75,9 +75,6 @@ class Storage(Protocol):
     def outlook(self, n_bytes: Beside) -> AbstractContextManager[None]:
         """Make refusals in a block name a limit that suffices for `n_bytes`; see `Budget.outlook`."""
 
-    def weight_range(self, where: Hashable | None = None) -> tuple[float, float] | None:
-        """Return the smallest and largest weight of a view gathered from before; None without edges."""
-
     def forward(self, weighted: bool) -> Adjacency:
         """Return the edges by source (undirected ones both ways), with their weights if `weighted`."""
 

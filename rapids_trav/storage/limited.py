@@ -134,13 +134,17 @@ class LimitedAdjacencySet(AdjacencySet):
         )
 
     def _rebuilt(self, *, symmetric: bool) -> Adjacency:
-        n_bytes = self._adjacency_bytes(symmetric)
+        n_bytes, name = self._adjacency_bytes(symmetric), "symmetric" if symmetric else "backward"
         source = edge_list_bytes(self.n_vertices, self.forward.n_edges)
-        with self._growing(n_bytes + source) as grown:
-            if self._files is not None:
-                return self._files.rebuild(self.forward, None, symmetric=symmetric)
-            built = super()._rebuilt(symmetric=symmetric)
-            grown.append(built.nbytes)  # stored in `self` only after this function has returned
+        with self._making:
+            if (made := self.__dict__.get(name)) is not None:
+                return made
+            with self._growing(n_bytes + source):
+                if self._files is not None:
+                    built = self._files.rebuild(self.forward, None, symmetric=symmetric)
+                else:
+                    built = super()._rebuilt(symmetric=symmetric)
+                self.__dict__[name] = built  # here, so that it is counted once, and found by other threads
             return built
 
     def _made_for_search(self, direction: str, variant: str) -> None:
@@ -171,29 +175,27 @@ class LimitedAdjacencySet(AdjacencySet):
         return self._place != "host" or self._budget.fits(n_bytes, self._question_bytes())
 
     @contextmanager
-    def _growing(self, n_bytes: int, new: bool = False) -> Iterator[list[int]]:
+    def _growing(self, n_bytes: int, new: bool = False) -> Iterator[None]:
         """Hold memory for the structures that a block builds; those kept count for the lifetime of `self`.
 
         If they do not fit, no memory is held, and the block builds them in files with `_builder`.
 
-        Structures that `held` lists after the block are kept.  For others, which will be stored later, the
-        block appends the bytes to the list that it receives.
+        Structures that `held` lists after the block are kept.
         """
         budget, kept = self._budget, 0
         with self._making:
             if not self._fits(n_bytes):
                 self._files = SpilledBuild(self._engine, budget, self._spill)
                 try:
-                    yield []
+                    yield
                 finally:
                     self._files = None
                 return
             before = 0 if new else self._held_bytes()
             budget.allocate(n_bytes, STRUCTURES, self._for_a_question())
             try:
-                grown: list[int] = []
-                yield grown
-                kept = min(self._held_bytes() - before + sum(grown), n_bytes)
+                yield
+                kept = min(self._held_bytes() - before, n_bytes)
                 budget.keep_for(self, kept, STRUCTURES)
             finally:
                 budget.release(n_bytes - kept, STRUCTURES)

@@ -132,10 +132,10 @@ class OnDevices(InMemory):
     def memory(self) -> list[tuple[str, int, str]]:
         """Return name, bytes and place of each existing structure."""
         found = super().memory()
-        for direction, rows in self._spread.items():
+        for direction, rows in list(self._spread.items()):  # threads add some
             of = f" for direction {direction}" if self._directed else ""
             found += [(f"{name}{of}", n_bytes, f"device {device}") for name, n_bytes, device in rows.held()]
-        for direction, copies in self._replicas.items():
+        for direction, copies in list(self._replicas.items()):
             of = f" for direction {direction}" if self._directed else ""
             for copy in copies[1:]:
                 n_bytes = copy.out.nbytes + (0 if copy.into is copy.out else copy.into.nbytes)
@@ -144,7 +144,7 @@ class OnDevices(InMemory):
 
     def close(self) -> None:
         """Stop the search that runs, if any."""
-        for rows in self._spread.values():
+        for rows in list(self._spread.values()):
             rows.stop()
 
 

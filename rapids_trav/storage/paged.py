@@ -119,7 +119,9 @@ class PagedAdjacencySet(AdjacencySet):
         homes = self._packed.setdefault(into, PackedHome()), self._framed.setdefault(out, PackedHome())
         degrees, pages = self._degrees[into, weighted], self._pages(rows, weights, *homes)
         out_weights = self.weights(out) if weighted and pushed else None
-        return GatherView(rows, transposed, weights, degrees, pages, out_weights)
+        return GatherView(
+            rows, transposed, weights, degrees, pages, out_weights, weight_range=lambda: self.weight_range
+        )
 
     def link_view(self) -> LinkView:
         """Return the edges in a form for finding components: if directed, only by source, read once."""
@@ -155,9 +157,9 @@ class PagedAdjacencySet(AdjacencySet):
 
     def held(self) -> Iterator[tuple[str, Array]]:
         yield from super().held()
-        for name, packed in self._packed.items():
+        for name, packed in list(self._packed.items()):  # threads add some
             yield from ((f"packed columns of {self.label(name)}", part) for part in packed.arrays)
-        for name, framed in self._framed.items():
+        for name, framed in list(self._framed.items()):
             yield from ((f"framed columns of {self.label(name)}", part) for part in framed.arrays)
         for rows in self._outside.search_rows.of(self):
             yield from (("rows of searches", part) for part in rows.parts if place_of(part) == "device")

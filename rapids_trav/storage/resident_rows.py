@@ -57,8 +57,7 @@ class ResidentRows:
                 self._kept.setdefault(owner, {})[names[0]] = found
             return found
 
-    def _give_up_but(self, owner: object, names: list[str]) -> None:
-        kept = {name: self._kept[owner][name] for name in names}
+    def _give_up_but(self, owner: object, kept: dict[str, Adjacency]) -> None:
         self.give_up()
         self._kept[owner] = kept
 
@@ -68,8 +67,9 @@ class ResidentRows:
         least = resident_rows_bytes(n)
         state = max(search_bytes(False, n, vertex) - budget.held().get(SEARCH, 0), 0)
 
-        beside = [name for name in names if name in self._kept.get(owner, {})]
-        for stay in (None, beside, []):  # keep all; keep those that this search may be reading; keep none
+        mine = self._kept.get(owner, {})  # another thread may give up
+        beside = {name: mine[name] for name in names if name in mine}
+        for stay in (None, beside, {}):  # keep all; keep those that this search may be reading; keep none
             if stay is not None:
                 self._give_up_but(owner, stay)
             missing = len(names) - len(beside if stay is None else stay)

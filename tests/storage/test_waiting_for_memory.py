@@ -100,6 +100,54 @@ def test_a_question_waits_for_a_holder_that_stalls():
     assert found == [50] and budget.used == 0
 
 
+def test_room_that_is_there_again_when_its_lack_is_told_is_asked_for_again():
+    """A question found too little, and another returned it before the refusal, but has not ended."""
+    budget = Budget(1000)
+    taken, give, given, end = (threading.Event() for _ in range(4))
+
+    def other():
+        with budget.hold(600, "the other"):
+            taken.set()
+            assert give.wait(SECONDS)
+        given.set()
+        assert end.wait(SECONDS)
+
+    thread = started(lambda: budget.ask(other))
+    assert taken.wait(SECONDS)
+    tries = []
+
+    def question():
+        tries.append(budget.free)
+        if budget.free < 500:
+            give.set()
+            assert given.wait(SECONDS)
+            raise budget.refusal(500, "this")
+        return "an answer"
+
+    assert budget.ask(question) == "an answer"
+    assert tries == [400, 1000]
+    end.set()
+    assert ended(thread)
+
+
+def test_a_question_that_is_refused_with_all_room_granted_is_not_asked_for_ever():
+    budget = Budget(1000)
+    running, end = threading.Event(), threading.Event()
+    thread = started(lambda: budget.ask(lambda: running.set() or end.wait(SECONDS)))
+    assert running.wait(SECONDS)
+    tries = []
+
+    def question():
+        tries.append(None)
+        raise budget.refusal(500, "this")
+
+    with pytest.raises(TravMemoryError, match="500 B are needed for this"):
+        budget.ask(question)
+    assert len(tries) <= 3
+    end.set()
+    assert ended(thread)
+
+
 def test_a_question_that_raises_lets_the_next_in():
     budget, holding, go_on, failed = Budget(100), threading.Event(), threading.Event(), []
 

@@ -112,6 +112,29 @@ def test_edges_are_read_once_for_each_range(spare, readings):
 
 
 @pytest.mark.parametrize("ranges", RANGES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_are_sorted_apart_where_another_question_took_memory_since_they_were_cut(
+    monkeypatch, ranges, weighted
+):
+    sort_rows, sizes = spilled._sort_rows, []
+
+    def crowded(built, first, after, columns, weights, budget, xp):
+        sizes.append(after - first)
+        with budget.hold(budget.free, "another question"):
+            sort_rows(built, first, after, columns, weights, budget, xp)
+
+    monkeypatch.setattr(spilled, "_sort_rows", crowded)
+    monkeypatch.setattr(spilled, "MOST_RANGES", ranges)
+    n, u, v = some_edges()
+    chunk = (u, v, np.arange(len(u), dtype=np.float32)) if weighted else (u, v)
+    found = build(lambda: iter([chunk]), n, least(n) + 4000)
+    wanted = ENGINE.build_adjacency(lambda: iter([chunk]), n)
+    assert max(sizes) > 1
+    assert found.column_indices.tolist() == wanted.column_indices.tolist()
+    assert canonical(found) == canonical(wanted)
+
+
+@pytest.mark.parametrize("ranges", RANGES)
 @pytest.mark.parametrize("change", ["another row", "more", "fewer"])
 def test_edges_that_change_are_noticed(monkeypatch, ranges, change):
     """A change after the counting is noticed before anything is written past its row."""

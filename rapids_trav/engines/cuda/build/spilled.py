@@ -213,9 +213,12 @@ def _sort_rows(
     n_bytes = ENTRY_BYTES * (end - begin) + ROW_BYTES * (after - first)
     if begin == end:
         return
-    if n_bytes > budget.free:  # a single row that exceeds the device's budget
+    if n_bytes > budget.free:  # a long row, or another question has taken memory since the page was cut
         columns, weights = to_host(columns), None if weights is None else to_host(weights)
-        order = np.argsort(columns, kind="stable")
+        if after - first == 1:
+            order = np.argsort(columns, kind="stable")
+        else:
+            order = np.lexsort((columns, sources(built, begin, end, np)))
         out_columns[:] = columns[order]
         if out_weights is not None and weights is not None:
             out_weights[:] = weights[order]
