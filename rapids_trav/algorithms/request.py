@@ -123,12 +123,13 @@ def vertices(graph: TraversableGraph, what: str, given: object, checked: bool = 
     own, table = graph.engine.answers, graph.ids.table
     if own is not None and table is not None and table.dtype.kind == "i":
         # Some engines have a fast lookup of plain integers; `lookup` reports an unknown one.
-        if type(given) is int and (known := table.internal(given, graph.n_vertices)) is not None:
-            return known
-        if type(given) is int and 0 <= given < 2**31:
-            alone = own.locate(given, table, graph.n_vertices)
-            if not checked or int(alone[0]) >= 0:
-                return alone
+        if type(given) is int:
+            if (known := table.internal(given, graph.n_vertices)) is not None:
+                return known
+            if 0 <= given < 2**31:
+                alone = own.locate(given, table, graph.n_vertices)
+                if not checked or int(alone[0]) >= 0:
+                    return alone
         labels = _plain_integers(given, table.dtype)
         if labels is not None:
             found = own.locate_each(labels, table, graph.n_vertices)

@@ -108,8 +108,6 @@ class LinkView:
         Whether the large arrays are in files.
     budget
         Limit on the engine's memory, if there is one; see `memory.budget`.
-    weight_range : callable() -> tuple or None
-        The smallest and largest of the weights, which are read once; None without edges.
     """
 
     rows: Adjacency

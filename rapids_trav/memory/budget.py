@@ -258,10 +258,13 @@ class Budget:
             else:  # bytes that other questions hold for a while do not count
                 needed += claim.held + claim.kept
                 base = self._lasting - self._spare
-                crowded = self._used - self._lasting > claim.held or self._promised_to_others() > 0
-                # Others may have returned meanwhile what this question missed: it tries again, the last time
-                # with all room granted to it.
-                crowded |= len(self._claims) > 1 and claim.granted < self.limit - base
+                # Others may also have returned meanwhile what this question missed: it tries again, the last
+                # time with all room granted to it.
+                crowded = (
+                    self._used - self._lasting > claim.held
+                    or self._promised_to_others() > 0
+                    or (len(self._claims) > 1 and claim.granted < self.limit - base)
+                )
         held = sorted(self.held().items(), key=lambda item: -item[1])
         names = [f"{name} {readable(size)}" for name, size in held[:SHOWN] if size]
         if rest := sum(size for _, size in held[SHOWN:]):

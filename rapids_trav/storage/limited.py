@@ -134,12 +134,12 @@ class LimitedAdjacencySet(AdjacencySet):
         )
 
     def _rebuilt(self, *, symmetric: bool) -> Adjacency:
-        n_bytes, name = self._adjacency_bytes(symmetric), "symmetric" if symmetric else "backward"
-        source = edge_list_bytes(self.n_vertices, self.forward.n_edges)
+        name = "symmetric" if symmetric else "backward"
         with self._making:
             if (made := self.__dict__.get(name)) is not None:
                 return made
-            with self._growing(n_bytes + source):
+            source = edge_list_bytes(self.n_vertices, self.forward.n_edges)
+            with self._growing(self._adjacency_bytes(symmetric) + source):
                 if self._files is not None:
                     built = self._files.rebuild(self.forward, None, symmetric=symmetric)
                 else:

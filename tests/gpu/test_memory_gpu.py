@@ -196,8 +196,8 @@ def failing(cupy, monkeypatch):
     from rapids_trav.engines.cuda.runtime import memory
 
     before = rmm.mr.get_current_device_resource()
-    injection = Failing(rmm, memory.rmm_allocator())
-    monkeypatch.setattr(memory, "rmm_allocator", lambda: injection.allocate)
+    injection = Failing(rmm, memory._rmm_allocator())
+    monkeypatch.setattr(memory, "_rmm_allocator", lambda: injection.allocate)  # it is kept
     rmm.mr.set_current_device_resource(injection.statistics)
     try:
         with cupy.cuda.using_allocator(injection.allocate):

@@ -41,7 +41,7 @@ def test_structures_are_listed_while_another_thread_adds_some():
     while names[-1] != "degrees":
         names.append(next(listed)[0])
     storage_of(graph).gather_view("in", weighted=True)
-    assert [name for name, _ in listed] in ([], ["degrees"])
+    assert list(listed) == []  # those that were there
 
 
 @pytest.mark.parametrize("fits", [True, False])
@@ -72,14 +72,12 @@ def test_rows_that_another_thread_gives_up_stay_with_the_search_that_reads_them(
     budget, owner = Budget(1 << 16), Owner()
     kept = ResidentRows(Device(), budget)
     kept.get(owner, ("forward", "backward"), rows["forward"])
-    give_up_but = ResidentRows._give_up_but
+    give_up_but, stayed = ResidentRows._give_up_but, []
 
-    stayed = []
-
-    def given_up_meanwhile(self, owner, names):
+    def given_up_meanwhile(self, owner, staying):
         self.give_up()
-        stayed.append(list(names))
-        give_up_but(self, owner, names)
+        stayed.append(list(staying))
+        give_up_but(self, owner, staying)
 
     monkeypatch.setattr(ResidentRows, "_give_up_but", given_up_meanwhile)
     with budget.hold(budget.free - 100, "another question"), pytest.raises(TravMemoryError):

@@ -18,33 +18,21 @@ ALIGNMENT = 256  # bytes, the alignment of a device allocation
 
 def rapids_allocator() -> AbstractContextManager:
     """Make CuPy allocate from RMM inside the block, if RMM is installed, whether or not cuDF did so."""
-    allocator = rmm_allocator()
+    allocator = _rmm_allocator()
     if allocator is None or cupy.cuda.get_allocator() is allocator:
         return nullcontext()
     return cupy.cuda.using_allocator(allocator)
 
 
 @functools.cache
-def rmm_allocator() -> Callable[[int], cupy.cuda.MemoryPointer] | None:
-    """Return an allocator of RMM's memory, or None without RMM.
-
-    It does what `rmm.allocators.cupy.rmm_cupy_allocator` does, but for the question to the driver on which
-    device the memory is: it is on the current one.  The function is kept, since a failed import takes as long
-    as a search.
-    """
+def _rmm_allocator() -> Callable[[int], cupy.cuda.MemoryPointer] | None:
+    """Return RMM's allocator, or None without RMM; kept, since a failed import takes as long as a search."""
     try:
-        from rmm import DeviceBuffer
-        from rmm.pylibrmm.stream import Stream
+        from rmm.allocators.cupy import rmm_cupy_allocator
     except ImportError:
         return None
-
-    def allocate(n_bytes: int) -> cupy.cuda.MemoryPointer:
-        buffer = DeviceBuffer(size=n_bytes, stream=Stream(obj=cupy.cuda.get_current_stream()))
-        device = cupy.cuda.device.get_device_id()
-        memory = cupy.cuda.UnownedMemory(buffer.ptr, buffer.size, buffer, device)
-        return cupy.cuda.MemoryPointer(memory, 0)
-
-    return allocate
+    allocator: Callable[[int], cupy.cuda.MemoryPointer] = rmm_cupy_allocator
+    return allocator
 
 
 def free_bytes() -> int:
