@@ -82,38 +82,41 @@ constexpr i32 HUB_UNROLL = UNROLL;
 template <>
 constexpr i32 HUB_UNROLL<FrontierMap> = MAP_UNROLL;
 
-// Appends to a queue in shared memory, with the data that the next level needs to start without look-ups.
+// A queue in shared memory, with the data that the next level needs to start without look-ups.  The edges of
+// its entries are numbered, from entry to entry, so that each thread can find its own.
 struct BlockQueue {
     vertex_t* vertex;
     edge_t* begin;
     u32* degree;
+    u16* first;  // number of the entry's first edge, while the queue has at most SOLO_EDGES edges
     u32* size;
     vertex_t leaf_degree;
     static constexpr bool eager = true;
 
-    template <i32 N>
-    __device__ __forceinline__ void append(const bool (&fresh)[N], const vertex_t (&v)[N],
-                                           const edge_t (&first)[N], const edge_t (&count)[N]) const {
-        u32 lanes[N];
-        u32 total = 0;
-#pragma unroll
-        for (i32 k = 0; k < N; ++k) {
-            lanes[k] = __ballot_sync(FULL_WARP, fresh[k] && count[k] > leaf_degree);
-            total += __popc(lanes[k]);
-        }
-        if (!total) return;
-        u32 place = 0;
-        if (lane_id() == 0) place = atomicAdd(size, total);
-        place = __shfl_sync(FULL_WARP, place, 0);
-#pragma unroll
-        for (i32 k = 0; k < N; ++k) {
-            const u32 at = place + __popc(lanes[k] & lanes_below());
-            if (lanes[k] >> lane_id() & 1) {
-                vertex[at] = v[k];
-                begin[at] = first[k];
-                degree[at] = static_cast<u32>(min(count[k], static_cast<edge_t>(MOST_KEPT)));
-            }
-            place += __popc(lanes[k]);
+    // A size is the number of entries and, above it, that of edges, so that one atomic reserves both.
+    static constexpr u32 ENTRY_BITS = 11;
+    static_assert(SOLO_EDGES < 1 << ENTRY_BITS &&
+                  SOLO_EDGES * (SOLO_EDGES + 1ull) < 1ull << (32 - ENTRY_BITS));
+    __device__ static __forceinline__ u32 entries(u32 size) { return size & ((1u << ENTRY_BITS) - 1); }
+    __device__ static __forceinline__ u32 edges(u32 size) { return size >> ENTRY_BITS; }
+
+    // Appends a warp's vertices, one for each lane.
+    __device__ __forceinline__ void append(const bool (&fresh)[1], const vertex_t (&v)[1],
+                                           const edge_t (&row)[1], const edge_t (&count)[1]) const {
+        const bool queued = fresh[0] && count[0] > leaf_degree;
+        const u32 lanes = __ballot_sync(FULL_WARP, queued);
+        if (!lanes) return;
+        const u32 own = queued ? static_cast<u32>(min(count[0], static_cast<edge_t>(SOLO_EDGES + 1))) : 0;
+        const u32 inclusive = warp_scan(own);
+        u32 before = 0;
+        if (lane_id() == WARP - 1) before = atomicAdd(size, inclusive << ENTRY_BITS | __popc(lanes));
+        before = __shfl_sync(FULL_WARP, before, WARP - 1);
+        const u32 at = entries(before) + __popc(lanes & lanes_below());
+        if (queued) {
+            vertex[at] = v[0];
+            begin[at] = row[0];
+            degree[at] = static_cast<u32>(min(count[0], static_cast<edge_t>(MOST_KEPT)));
+            first[at] = static_cast<u16>(edges(before) + inclusive - own);
         }
     }
 };

@@ -10,6 +10,7 @@ struct SoloShared {
     vertex_t vertex[2][SOLO_EDGES];
     edge_t begin[2][SOLO_EDGES];
     u32 degree[2][SOLO_EDGES];
+    u16 first[2][SOLO_EDGES];
     u32 size[3];
     Share sum[3];
 };
@@ -35,8 +36,22 @@ __device__ void trace_level(const Trace& trace, i32 depth, Step step, u64 fronti
 
 __device__ __forceinline__ BlockQueue solo_queue(SoloShared& shared, u32 parity, u32 turn,
                                                  vertex_t leaf_degree) {
-    return BlockQueue{shared.vertex[parity], shared.begin[parity], shared.degree[parity],
-                      &shared.size[turn % 3], leaf_degree};
+    return BlockQueue{shared.vertex[parity], shared.begin[parity],   shared.degree[parity],
+                      shared.first[parity],  &shared.size[turn % 3], leaf_degree};
+}
+
+// Returns the entry that has an edge, by its number.
+__device__ __forceinline__ u32 entry_of(const u16* first, u32 n_entries, u32 edge) {
+    u32 below = 0;
+    for (u32 above = n_entries; above - below > 1;) {
+        const u32 middle = (below + above) / 2;
+        if (first[middle] <= edge) {
+            below = middle;
+        } else {
+            above = middle;
+        }
+    }
+    return below;
 }
 
 // Start of a search by one block: sources to claim, or a frontier that the grid has queued.
@@ -63,8 +78,8 @@ __device__ void search_alone(const Graph& graph, const State& state, SoloShared&
     }
     __syncthreads();
     Tally seeded;
+    const BlockQueue first = solo_queue(shared, 0, 0, 0);
     if (start.sources) {
-        const BlockQueue first = solo_queue(shared, 0, 0, 0);
         for (u32 base = threadIdx.x - lane_id(); base < start.size; base += BLOCK_SIZE) {
             const u32 at = base + lane_id();
             const vertex_t from[1] = {NONE};
@@ -72,17 +87,19 @@ __device__ void search_alone(const Graph& graph, const State& state, SoloShared&
             push_edges(graph, state, from, to, 0, first, seeded);
         }
     }
-    for (u32 i = threadIdx.x; !start.sources && i < start.size; i += BLOCK_SIZE) {
-        const NarrowItem item = start.narrow[i];
-        shared.vertex[0][i] = item.vertex;
-        shared.begin[0][i] = item.begin;
-        shared.degree[0][i] = item.degree;
+    for (u32 base = threadIdx.x - lane_id(); !start.sources && base < start.size; base += BLOCK_SIZE) {
+        const bool mine[1] = {base + lane_id() < start.size};
+        const NarrowItem item = mine[0] ? start.narrow[base + lane_id()] : NarrowItem{0, NONE, 0};
+        const vertex_t v[1] = {item.vertex};
+        const edge_t begin[1] = {item.begin};
+        const edge_t degree[1] = {static_cast<edge_t>(item.degree)};
+        first.append(mine, v, begin, degree);
     }
     add_tally(seeded, shared.sum[0]);
     __syncthreads();
     Share last = shared.sum[0];
     Solo total{0, last.vertices, last.edges, last.targets};
-    u32 size = start.sources ? shared.size[0] : start.size;
+    u32 size = shared.size[0];
     u32 turn = 0;
     u64 frontier = start.sources ? last.vertices : start.frontier;
     i32 depth = start.depth;
@@ -95,14 +112,19 @@ __device__ void search_alone(const Graph& graph, const State& state, SoloShared&
         ++depth;
         const BlockQueue next = solo_queue(shared, parity ^ 1, turn, graph.leaf_degree);
         Tally tally;
-        // A warp takes few enough vertices that all warps have some.
-        const u32 tile = min(static_cast<u32>(WARP), (size + WARPS - 1) / WARPS);
-        for (u32 base = warp_in_block() * tile; base < size; base += WARPS * tile) {
-            const bool mine = lane < tile && base + lane < size;
-            const u32 at = mine ? base + lane : 0;
-            push_tile(graph, state, mine ? shared.vertex[parity][at] : NONE,
-                      mine ? shared.begin[parity][at] : 0, mine ? shared.degree[parity][at] : 0, depth, next,
-                      tally);
+        // A thread takes an edge, whichever entry it belongs to, so that a long row takes no longer than
+        // others.
+        const u32 n_edges = BlockQueue::edges(size);
+        const u32 n_entries = BlockQueue::entries(size);
+        for (u32 base = threadIdx.x - lane; base < n_edges; base += BLOCK_SIZE) {
+            const u32 edge = base + lane;
+            const bool any = edge < n_edges;
+            const u32 at = any ? entry_of(shared.first[parity], n_entries, edge) : 0;
+            const edge_t place = shared.begin[parity][at] + (edge - shared.first[parity][at]);
+            const vertex_t from[1] = {shared.vertex[parity][at]};
+            const vertex_t to[1] = {any ? graph.out.neighbor(place, tally) : NONE};
+            if (TRACE && any) tally.examined += 1;
+            push_edges(graph, state, from, to, depth, next, tally);
         }
         add_tally(tally, shared.sum[turn % 3]);
         if (threadIdx.x == 0) {
@@ -125,8 +147,9 @@ __device__ void search_alone(const Graph& graph, const State& state, SoloShared&
         sum.edges = last.edges;
     }
 
-    for (u32 base = threadIdx.x - lane_id(); base < size; base += BLOCK_SIZE) {
-        const bool mine[1] = {base + lane_id() < size};
+    const u32 n_left = BlockQueue::entries(size);
+    for (u32 base = threadIdx.x - lane_id(); base < n_left; base += BLOCK_SIZE) {
+        const bool mine[1] = {base + lane_id() < n_left};
         const u32 at = mine[0] ? base + lane_id() : 0;
         const vertex_t v[1] = {shared.vertex[turn & 1][at]};
         const edge_t begin[1] = {shared.begin[turn & 1][at]};

@@ -48,6 +48,44 @@ def two_wide_parts():
     return Graph(int(around[-1]) + 1, np.concatenate(u), np.concatenate(v), symmetric=True)
 
 
+def levels_of_rows(levels):
+    """Return a directed graph from vertex 0 on whose levels the vertices have rows of the lengths given.
+
+    Each row leads to all vertices of the next level, in turn; the vertices of the last lead to a sink.
+    """
+    begins = np.cumsum([0, *map(len, levels)])
+    u, v = [], []
+    for begin, rows, after in zip(begins, levels, [*levels[1:], [0]], strict=False):
+        owner = np.repeat(np.arange(len(rows)), rows)
+        u.append(begin + owner)
+        v.append(begin + len(rows) + np.arange(len(owner)) % len(after))
+    return Graph(int(begins[-1]) + 1, np.concatenate(u), np.concatenate(v))
+
+
+@pytest.mark.parametrize(
+    "levels",
+    [
+        [[1], [1000], [1] * 1000],
+        [[1], [1024], [1] * 1024],
+        [[3], [500, 1, 400], [1] * 900],
+        [[200], [1] * 100 + [700] + [1] * 99, [2] * 300],
+        [[40], [20] * 40, [1] * 800, [1]],
+        [[1], [1020], [70] * 1020],  # goes on with the grid
+        [[1], [1024], [1100] * 2 + [1030] * 1022],
+        [[1], [65], [64] * 65, [1] * 3000],
+    ],
+    ids=lambda levels: "-".join(f"{len(rows)}x{max(rows)}" for rows in levels),
+)
+@pytest.mark.parametrize("limit", [None, 2])
+def test_one_block_divides_rows_among_its_threads(engine, levels, limit):
+    graph = levels_of_rows(levels)
+    distance, trace = searched(engine, graph, [0], trace=True, depth_limit=limit)
+    wanted = graph.distance([0])
+    assert np.array_equal(distance, wanted if limit is None else np.where(wanted > limit, -1, wanted))
+    pushed = [level for level in trace if level.direction == "push"]
+    assert [level.edges for level in pushed[:2]] == [sum(rows) for rows in levels[:2]]  # each once
+
+
 @pytest.mark.parametrize("variant", ["frontier", "private"])
 def test_a_vertex_is_claimed_by_one_thread(engine, variant):
     """Thousands of threads reach the same few vertices at once, and the trace counts each vertex once."""
