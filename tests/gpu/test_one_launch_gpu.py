@@ -491,6 +491,22 @@ def test_searches_of_threads_enter_devices_in_one_order(cupy, monkeypatch, no_ga
     assert len(entered) == 80
 
 
+def test_a_kernel_that_failed_is_an_error_and_no_longer_waited_for(cupy, monkeypatch):
+    class Fault(RuntimeError): ...
+
+    class Failed:
+        ptr = 1
+
+        def synchronize(self):
+            raise Fault
+
+    made, answers = ranked(cupy, GRAPHS["undirected"], 2), iter([700] * 100)
+    monkeypatch.setattr(cupy.cuda.runtime, "streamQuery", lambda ptr: next(answers, 0))
+    monkeypatch.setattr(made.group.ranks[0], "stream", Failed())
+    with pytest.raises(Fault):
+        made.group.ranks[0].wait()
+
+
 def test_memory_is_freed_when_no_search_runs(cupy):
     """A graph that goes while another one is searched keeps what CUDA would wait to free."""
     from rapids_trav.engines.multigpu.one_launch import peers

@@ -18,6 +18,7 @@ from rapids_trav.engines.cuda.bfs.fused_arguments import NARROW_ITEM
 from rapids_trav.engines.cuda.bfs.fused_view import bitmap_of, rows_of
 from rapids_trav.engines.cuda.runtime.loader import Defines, defines_of, load
 from rapids_trav.engines.cuda.runtime.memory import aligned, together
+from rapids_trav.engines.cuda.runtime.streams import has_ended
 from rapids_trav.engines.interface import MOST_LEVELS, BfsOptions, Search
 from rapids_trav.engines.multigpu.one_launch.layout import (
     CLOCK_WORD,
@@ -197,9 +198,9 @@ class RankMemory:
             self._beside.synchronize()
 
     def wait(self, check: Callable[[], None] | None = None) -> None:
-        """Wait for the last search, open to interrupts and to an error that `check` raises."""
+        """Wait for the last search, open to interrupts, its own errors, and those that `check` raises."""
         begin = time.monotonic()
-        while not self.stream.done:
+        while not has_ended(self.stream):
             if time.monotonic() - begin < _AWAKE:
                 time.sleep(0)
                 continue

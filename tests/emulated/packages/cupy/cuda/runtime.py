@@ -80,6 +80,13 @@ def memcpyAsync(target: int, source: int, n_bytes: int, kind: int, stream: int) 
     DEVICE.enqueue(DEVICE.queue_of(stream), lambda: ctypes.memmove(target, source, n_bytes))
 
 
+def streamQuery(stream: int) -> int:
+    with DEVICE.lock:
+        queue = DEVICE.queue_of(stream)
+        queue.run_some()
+        return 0 if queue.n_run == queue.end else 600
+
+
 def ipcGetMemHandle(pointer: int) -> bytes:
     if pointer not in HANDLES:
         raise CUDARuntimeError("memory of a pool has no handle")
