@@ -52,7 +52,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     __shared__ BlockShared shared;
     __shared__ union {
         PullShared pull;
+#if !RANKED
         SoloShared solo;
+#endif
     } scratch;
     const vertex_t n_linked = given.n_linked;
     const vertex_t n_sources = given.n_sources;
@@ -181,10 +183,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
 #endif
             push_edges(graph, state, from, to, 0, queue, tally);
         }
+#if !RANKED
     } else if (blockIdx.x == 0) {
         const u32 size = static_cast<u32>(n_sources);
         const SoloStart start{given.sources, nullptr, size, 0, 0, depth_limit, n_targets};
         search_alone(graph, state, scratch.solo, start, queue, shared.sum, control->solo, trace);
+#endif
     }
 #if RANKED
     if (first_thread) ranks.meeting->clock.arrived = nanoseconds();
@@ -374,7 +378,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             swap_queues();
             // Deferred vertices that were found are only in the bitmap.
             pulling = !ending || deferred || shared.seen.edges > pull_work;
-        } else if (!RANKED && now.hubs == 0 && now.narrow <= SOLO_EDGES && now.edges <= SOLO_EDGES) {
+#if !RANKED
+        } else if (now.hubs == 0 && now.narrow <= SOLO_EDGES && now.edges <= SOLO_EDGES) {
             if (blockIdx.x == 0) {
                 const u64 wanted = n_targets ? n_targets - targets_found : 0;
                 const u32 size = static_cast<u32>(now.narrow);
@@ -386,7 +391,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             count_solo();
             swap_queues();
             continue;
-#if RANKED
+#else
         } else if (thin) {
             const FoundList<Inboxes> sending{inboxes(peers.number + 1), next, leaf_degree, ranks.first(),
                                              queue.eager};
