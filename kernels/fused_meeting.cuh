@@ -88,14 +88,27 @@ __device__ __forceinline__ u64 nanoseconds() {
     return static_cast<u64>(now);
 }
 
+// Volatile access to the memory of ranks.  The instructions say that it is global memory.  Otherwise
+// compilers infer the kind of memory, and as the addresses are computed beside pointers to shared memory,
+// NVRTC 13.0 has taken one for an address there.
 template <class T>
 __device__ __forceinline__ T load_remote(const T* address) {
-    return *static_cast<const volatile T*>(address);
+    T value;
+    if constexpr (sizeof(T) == sizeof(u32)) {
+        asm volatile("ld.volatile.global.b32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
+    } else {
+        asm volatile("ld.volatile.global.b64 %0, [%1];" : "=l"(value) : "l"(address) : "memory");
+    }
+    return value;
 }
 
 template <class T>
 __device__ __forceinline__ void store_remote(T* address, T value) {
-    *static_cast<volatile T*>(address) = value;
+    if constexpr (sizeof(T) == sizeof(u32)) {
+        asm volatile("st.volatile.global.b32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
+    } else {
+        asm volatile("st.volatile.global.b64 [%0], %1;" ::"l"(address), "l"(value) : "memory");
+    }
 }
 
 // The ranks of a search, from the point of view of one of them.

@@ -19,6 +19,8 @@ _PTX = {  # the inline PTX of the kernels, and its meaning
     r'asm volatile\("st\.release\.gpu\.global\.u32[^;]*;[^;]*;': "emulated::store_release(address, value);",
     r'asm volatile\("ld\.acquire\.sys\.global\.u[^;]*;[^;]*;': "value = emulated::load_acquire(address);",
     r'asm volatile\("st\.release\.sys\.global\.u32[^;]*;[^;]*;': "emulated::store_release(address, value);",
+    r'asm volatile\("ld\.volatile\.global\.[^;]*;[^;]*;': "value = *static_cast<const volatile T*>(address);",
+    r'asm volatile\("st\.volatile\.global\.[^;]*;[^;]*;': "*static_cast<volatile T*>(address) = value;",
     r'asm volatile\("mov\.u64 %0, %%globaltimer;[^;]*;': "now = emulated::nanoseconds();",
 }
 
