@@ -86,14 +86,16 @@ __device__ void search_alone(const Graph& graph, const State& state, SoloShared&
             const vertex_t to[1] = {at < start.size ? start.sources[at] : NONE};
             push_edges(graph, state, from, to, 0, first, seeded);
         }
-    }
-    for (u32 base = threadIdx.x - lane_id(); !start.sources && base < start.size; base += BLOCK_SIZE) {
-        const bool mine[1] = {base + lane_id() < start.size};
-        const NarrowItem item = mine[0] ? start.narrow[base + lane_id()] : NarrowItem{0, NONE, 0};
-        const vertex_t v[1] = {item.vertex};
-        const edge_t begin[1] = {item.begin};
-        const edge_t degree[1] = {static_cast<edge_t>(item.degree)};
-        first.append(mine, v, begin, degree);
+    } else {
+        for (u32 base = threadIdx.x - lane_id(); base < start.size; base += BLOCK_SIZE) {
+            const u32 at = base + lane_id();
+            const bool mine[1] = {at < start.size};
+            const NarrowItem item = mine[0] ? start.narrow[at] : NarrowItem{0, NONE, 0};
+            const vertex_t v[1] = {item.vertex};
+            const edge_t begin[1] = {item.begin};
+            const edge_t degree[1] = {static_cast<edge_t>(item.degree)};
+            first.append(mine, v, begin, degree);
+        }
     }
     add_tally(seeded, shared.sum[0]);
     __syncthreads();
