@@ -117,18 +117,19 @@ def test_what_the_searches_allocate_is_what_is_counted(engine, monkeypatch):
     from rapids_trav.memory.model.search import ahead_bytes
 
     sizes = []
-    together, memory = queued.outputs, queued.Workspace.memory
+    own, memory = queued.Outputs, queued.Workspace.memory
 
     def outputs(view, options):
-        found = together(view, options)
+        made = own(view, options)
+        found = made.search()
         sizes.append(found.distance.nbytes + found.predecessor.nbytes)
-        return found
+        return made
 
     def working(workspace, n_bytes, keep):
         sizes.append(n_bytes)
         return memory(workspace, n_bytes, keep)
 
-    monkeypatch.setattr(queued, "outputs", outputs)
+    monkeypatch.setattr(queued, "Outputs", outputs)
     monkeypatch.setattr(queued.Workspace, "memory", working)
     n = 40_000
     ids = np.arange(n)

@@ -61,8 +61,8 @@ def test_memory_that_is_still_read_is_not_written_by_a_search(engine, monkeypatc
     from rapids_trav.engines.cuda.bfs import queued
 
     graph, view = graph_and_view(engine)
-    again = queued.outputs(view, BfsOptions())
-    monkeypatch.setattr(queued, "outputs", lambda *of: again)
+    again = queued.Outputs(view, BfsOptions())
+    monkeypatch.setattr(queued, "Outputs", lambda *of: again)
     stream = engine.bfs_stream(view, sources(engine, ROOTS * 4), BfsOptions(), 0)
     sums = [found.distance.astype(np.int64).sum() for found in stream]
     assert [int(total) for total in sums] == [graph.distance([root]).sum() for root in ROOTS * 4]
@@ -208,22 +208,25 @@ def test_fewer_searches_ahead_if_there_is_no_memory_for_more(engine, monkeypatch
     graph, view = graph_and_view(engine)
     _ = view.out, view.into
     alive, refused = [], []
-    make = queued.outputs
 
-    def scarce(*of):
-        if sum(one() is not None for one in alive) >= 2:
-            refused.append(1)
-            raise MemoryError("no room")
-        found = make(*of)
-        alive.append(weakref.ref(found.distance))
-        return found
+    class Scarce(queued.Outputs):
+        def __init__(self, *of):
+            if sum(one() is not None for one in alive) >= 2:
+                refused.append(1)
+                raise MemoryError("no room")
+            super().__init__(*of)
 
-    monkeypatch.setattr(queued, "outputs", scarce)
+        def search(self):
+            found = super().search()
+            alive.append(weakref.ref(found.distance))
+            return found
+
+    monkeypatch.setattr(queued, "Outputs", Scarce)
     stream, read = engine.bfs_stream(view, sources(engine), BfsOptions(), 4), []
     for root in ROOTS:
         read.append(np.array_equal(next(stream).distance.get(), graph.distance([root])))
     assert read == [True] * len(ROOTS)
     assert refused
-    monkeypatch.setattr(queued, "outputs", lambda *of: (_ for _ in ()).throw(MemoryError("none")))
+    monkeypatch.setattr(queued, "Outputs", lambda *of: (_ for _ in ()).throw(MemoryError("none")))
     with pytest.raises(MemoryError):
         next(CudaEngine().bfs_stream(view, sources(engine), BfsOptions(), 4))

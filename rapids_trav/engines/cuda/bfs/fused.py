@@ -28,7 +28,7 @@ from rapids_trav.engines.cuda.bfs.fused_view import Targets, bitmap_of, hub_word
 from rapids_trav.engines.cuda.build.host_rows import lies_outside
 from rapids_trav.engines.cuda.build.in_memory import HUB_DEGREE
 from rapids_trav.engines.cuda.runtime.loader import Defines, defines_of, load_for, multiprocessors
-from rapids_trav.engines.cuda.runtime.memory import aligned, together
+from rapids_trav.engines.cuda.runtime.memory import Together, aligned
 from rapids_trav.engines.interface import MOST_LEVELS, BfsOptions, Search, View
 from rapids_trav.memory.model.search import TRACE_COLUMNS, trace_levels
 
@@ -186,23 +186,35 @@ def bfs_fused(
     A source of -1 counts as none.  `workspace` must only be used by the searches of one stream; for the other
     parameters see `CudaEngine`.
     """
-    found = outputs(view, options)
+    outputs = Outputs(view, options)
     if view.n_vertices == 0:
-        return replace(found, n_unreached=None)
+        return replace(outputs.search(), n_unreached=None)
     fused = workspace.search(view, len(sources), options, hub_degree=hub_degree, least_pull=least_pull)
     sources = sources.astype(view.out.column_indices.dtype, copy=False)
-    fused.launch(sources, found, bitmap_of(options.targets, view.n_vertices))
-    return fused.traced(found)
+    fused.launch(sources, outputs, bitmap_of(options.targets, view.n_vertices))
+    return fused.traced(outputs.search())
 
 
-def outputs(view: View, options: BfsOptions) -> Search:
-    """Return uninitialised arrays for a search, in one allocation."""
-    vertex = view.out.column_indices.dtype
-    n_predecessors = view.n_vertices if options.predecessors else 0
-    distance, led, n_unreached = together(
-        (view.n_vertices, np.int32), (n_predecessors, vertex), (1, np.uint64)
-    )
-    return Search(distance, led if options.predecessors else None, n_unreached=n_unreached)
+class Outputs:
+    """Uninitialised memory for what a search writes.
+
+    Attributes
+    ----------
+    distance, predecessor, n_unreached : int
+        Addresses; `predecessor` is None if it is not asked for.
+    """
+
+    def __init__(self, view: View, options: BfsOptions) -> None:
+        self._led = options.predecessors
+        n, vertex = view.n_vertices, view.out.column_indices.dtype
+        self._memory = Together((n, np.int32), (n if self._led else 0, vertex), (1, np.uint64))
+        self.distance, predecessor, self.n_unreached = self._memory.addresses
+        self.predecessor = predecessor if self._led else None
+
+    def search(self) -> Search:
+        """Return the arrays."""
+        distance, predecessor, n_unreached = self._memory.arrays()
+        return Search(distance, predecessor if self._led else None, n_unreached=n_unreached)
 
 
 class FusedSearch:
@@ -286,17 +298,16 @@ class FusedSearch:
             trace_capacity=0 if trace is None else len(trace),
         )
 
-    def launch(self, sources: Array, found: Search, targets: Targets) -> None:
+    def launch(self, sources: Array, outputs: Outputs, targets: Targets) -> None:
         """Queue a search from `sources`, of the type of vertices, on the current stream.
 
-        The arrays of `found` are written.  The search ends with the level that reaches the last of `targets`.
+        The search ends with the level that reaches the last of `targets`.
         """
-        assert found.n_unreached is not None
         arguments = type(self._arguments).from_buffer_copy(self._arguments)  # threads may share a search
         arguments.sources = sources.data.ptr
-        arguments.distance = found.distance.data.ptr
-        arguments.predecessor = None if found.predecessor is None else found.predecessor.data.ptr
-        arguments.n_unreached = found.n_unreached.data.ptr
+        arguments.distance = outputs.distance
+        arguments.predecessor = outputs.predecessor
+        arguments.n_unreached = outputs.n_unreached
         arguments.targets = None if targets.bitmap is None else targets.bitmap.data.ptr
         arguments.n_targets = targets.n
         self._kernels.launch_grid("bfs_fused", (self._blocks,), arguments, block=self._block_size)

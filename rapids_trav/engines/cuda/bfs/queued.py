@@ -24,7 +24,7 @@ import cupy
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.cuda.bfs.fused import FusedSearch, Workspace, outputs
+from rapids_trav.engines.cuda.bfs.fused import FusedSearch, Outputs, Workspace
 from rapids_trav.engines.cuda.bfs.fused_view import Targets, bitmap_of
 from rapids_trav.engines.cuda.runtime.streams import StreamKey, current_key
 from rapids_trav.engines.interface import BfsOptions, Search, View
@@ -56,7 +56,7 @@ def search_stream(
         fused = FusedSearch(view, 1, options, Workspace(), hub_degree=hub_degree, least_pull=least_pull)
         targets = bitmap_of(options.targets, view.n_vertices)
     vertex = view.out.column_indices.dtype
-    queue = _Queue(fused, targets, vertex, partial(outputs, view, options), allocating)
+    queue = _Queue(fused, targets, vertex, partial(Outputs, view, options), allocating)
     refused: Array | None = None  # source of a search for which there was no memory
     try:
         while True:
@@ -110,7 +110,7 @@ class _Queue:
     vertex : dtype
         The type of sources.
     outputs : callable
-        Returns the arrays for one search.
+        Returns the memory for what one search writes.
     allocating : callable
         As in `search_stream`.
     """
@@ -120,7 +120,7 @@ class _Queue:
         fused: FusedSearch,
         targets: Targets,
         vertex: np.dtype,
-        outputs: Callable[[], Search],
+        outputs: Callable[[], Outputs],
         allocating: Callable[[], AbstractContextManager[None]],
     ) -> None:
         self._fused, self._targets, self._vertex = fused, targets, vertex
@@ -134,15 +134,15 @@ class _Queue:
     def put(self, source: Array) -> None:
         """Launch a search."""
         with self._allocating():
-            found = self._outputs()
+            outputs = self._outputs()
             source = source.astype(self._vertex, copy=False)
         ready, written = _event(), _event()
         ready.record()
         self._stream.wait_event(ready)
         with self._stream:
-            self._fused.launch(source, found, self._targets)
+            self._fused.launch(source, outputs, self._targets)
             written.record()
-        self._queued.append(_Queued(source, found, written, current_key()))
+        self._queued.append(_Queued(source, outputs.search(), written, current_key()))
 
     def take(self) -> Search:
         """Return the next search, with its arrays in the order of the current stream."""

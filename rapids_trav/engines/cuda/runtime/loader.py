@@ -21,6 +21,7 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.blocks.cut import MOST_BLOCKS
+from rapids_trav.engines.cuda.runtime import driver_launch
 from rapids_trav.engines.cuda.runtime.arguments import by_value
 from rapids_trav.engines.launches import launched
 
@@ -148,8 +149,8 @@ class Kernels:
     pointer; levels are `i32` and are passed as `numpy.int32`.  A struct of `arguments.py` is passed by value.
     """
 
-    def __init__(self, module: Any) -> None:
-        self._module = module
+    def __init__(self, module: Any, cooperative: bool = False) -> None:
+        self._module, self._cooperative = module, cooperative
         self._functions: dict[str, Any] = {}
 
     def function(self, name: str) -> Any:
@@ -173,6 +174,13 @@ class Kernels:
         **how: bool,
     ) -> None:
         """Launch a kernel with the given grid."""
+        if len(arguments) == 1 and isinstance(arguments[0], ctypes.Structure) and not how:
+            kernel = self.function(name)
+            # CuPy's kernels have a function for each device; those of linked programs are functions.
+            function = getattr(kernel, "kernel", kernel).ptr
+            if driver_launch.launch(function, grid, block, arguments[0], shared_bytes, self._cooperative):
+                launched(name)
+                return
         self.run(
             name, grid, block, tuple(_parameter(argument) for argument in arguments), shared_bytes, **how
         )
@@ -201,7 +209,7 @@ class Kernels:
         shared_bytes: int = 0,
         **how: bool,
     ) -> None:
-        """Launch a kernel with parameters in CuPy's form; every launch goes through here and is counted.
+        """Launch a kernel with parameters in CuPy's form, and count the launch.
 
         With `enable_cooperative_groups=True` the kernel of a program is launched such that all its blocks run
         at the same time; other kernels are loaded for that.
@@ -219,9 +227,10 @@ def load(
 
     code = source(file, defines_of(file, vertex_bits, edge_bits, **tunables))
     options = ("-std=c++17",)
-    return Kernels(
-        cupy.RawModule(code=code, backend="nvrtc", options=options, enable_cooperative_groups=cooperative)
+    module = cupy.RawModule(
+        code=code, backend="nvrtc", options=options, enable_cooperative_groups=cooperative
     )
+    return Kernels(module, cooperative)
 
 
 def load_for(file: str, adjacency: Adjacency, cooperative: bool = False, **tunables: int) -> Kernels:

@@ -64,13 +64,32 @@ def aligned(sizes: Iterable[int]) -> tuple[list[int], int]:
     return begins, total
 
 
-def together(*shapes: tuple[int, npt.DTypeLike]) -> list[cupy.ndarray]:
-    """Return arrays of these lengths and dtypes in one allocation, which lives as long as any of them.
+class Together:
+    """Memory for arrays of these lengths and dtypes in one allocation, which lives as long as any of them.
 
-    An allocation costs the host some ten microseconds, which is as long as a small search.
+    An allocation costs the host some ten microseconds, and each array another two: a quarter of a small
+    search.  A kernel can be given the addresses, so that the arrays are created while it runs.
+
+    Attributes
+    ----------
+    addresses : list of int
+        Where the arrays begin.
     """
-    begins, total = _layout(shapes)
-    return _parts(cupy.cuda.alloc(total), begins, shapes)
+
+    def __init__(self, *shapes: tuple[int, npt.DTypeLike]) -> None:
+        self._shapes = shapes
+        self._begins, total = _layout(shapes)
+        self._memory = cupy.cuda.alloc(total)
+        first = self._memory.ptr
+        self.addresses = [first + begin for begin in self._begins]
+
+    def arrays(self) -> list[cupy.ndarray]:
+        return _parts(self._memory, self._begins, self._shapes)
+
+
+def together(*shapes: tuple[int, npt.DTypeLike]) -> list[cupy.ndarray]:
+    """Return uninitialised arrays of these lengths and dtypes in one allocation."""
+    return Together(*shapes).arrays()
 
 
 @functools.lru_cache(maxsize=64)  # a graph is asked again and again for answers of one size

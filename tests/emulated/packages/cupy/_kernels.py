@@ -113,9 +113,15 @@ class Kernel:
         enable_cooperative_groups: bool = False,
     ) -> None:
         """Launch the kernel on a stream."""
-        count("launches")
-        cooperative = enable_cooperative_groups or self._cooperative
         raw = [_raw(argument) for argument in arguments]
+        cooperative = enable_cooperative_groups or self._cooperative
+        self.launch(grid, block, raw, shared_mem, stream or get_current_stream(), cooperative)
+
+    def launch(
+        self, grid: tuple, block: tuple, raw: list[bytes], shared_mem: int, stream: Stream, cooperative: bool
+    ) -> None:
+        """Launch the kernel with the bytes of its arguments."""
+        count("launches")
         if [len(one) for one in raw] != self._sizes:
             raise CUDARuntimeError(
                 f"{self.name} takes arguments of {self._sizes} bytes, not of {[len(one) for one in raw]}"
@@ -123,7 +129,12 @@ class Kernel:
         self._check_shape(grid, block, shared_mem, cooperative)
         self._check_addresses(raw)
         launch = Launch(self.name, self._call, grid, block, raw, shared_mem, cooperative)
-        (stream or get_current_stream()).enqueue(JointLaunch(launch, raw[0]) if self._joint else launch)
+        stream.enqueue(JointLaunch(launch, raw[0]) if self._joint else launch)
+
+    def read(self, parameters: int) -> list[bytes]:
+        """Return the bytes of the arguments, given the address of their addresses."""
+        addresses = (ctypes.c_void_p * len(self._sizes)).from_address(parameters)
+        return [ctypes.string_at(*pair) for pair in zip(addresses, self._sizes, strict=True)]
 
     def _check_addresses(self, raw: list[bytes]) -> None:
         """Refuse arguments that are, or hold, addresses of memory of other devices."""
