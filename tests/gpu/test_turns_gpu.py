@@ -276,15 +276,15 @@ def test_every_distance_and_predecessor_is_written(monkeypatch, cupy, alone):
     from rapids_trav.engines.cuda import CudaEngine
     from rapids_trav.engines.cuda.bfs import fused
 
-    taken, pulls = fused.outputs, 0
+    class Filled(fused.Outputs):
+        def __init__(self, view, options):
+            super().__init__(view, options)
+            found = self.search()
+            found.distance.fill(77)
+            found.predecessor.fill(77)
 
-    def filled(view, options):
-        found = taken(view, options)
-        found.distance.fill(77)
-        found.predecessor.fill(77)
-        return found
-
-    monkeypatch.setattr(fused, "outputs", filled)
+    monkeypatch.setattr(fused, "Outputs", Filled)
+    pulls = 0
     engine, rng = CudaEngine(least_pull=0), np.random.default_rng(alone)
     for n_core, n_tails in ((2000, 3), (500, 40)):
         core = random(n_core, 60 * n_core, symmetric=True, seed=alone)
