@@ -29,22 +29,22 @@ def workers_of(client):
     return list(client.nthreads())
 
 
-def wait_until(found, wanted):
-    until = time.monotonic() + SOON
+def wait_until(found, wanted, seconds=SOON):
+    until = time.monotonic() + seconds
     while found() != wanted and time.monotonic() < until:
         time.sleep(0.05)
     assert found() == wanted
 
 
-def wait_for_workers(client, n):
+def wait_for_workers(client, n, seconds=SOON):
     """Wait until the client's own cluster has `n` workers, any of which may be killed.
 
     A worker joins the scheduler before its nanny has heard that it started.  If it is killed in between, its
     nanny never closes, and the cluster waits for that without end (distributed 2026.8).
     """
-    wait_until(lambda: len(workers_of(client)), n)
+    wait_until(lambda: len(workers_of(client)), n, seconds)
     nannies = client.cluster.workers.values()
-    wait_until(lambda: {nanny.process.status for nanny in nannies}, {Status.running})
+    wait_until(lambda: {nanny.process.status for nanny in nannies}, {Status.running}, seconds)
 
 
 def assert_next_works(client, frame):

@@ -4,6 +4,7 @@ import os
 import sys
 from pathlib import Path
 
+import dask
 import numpy as np
 import pytest
 
@@ -15,17 +16,27 @@ dask_cuda = pytest.importorskip("dask_cuda")
 dask_cudf = pytest.importorskip("dask_cudf")
 distributed = pytest.importorskip("distributed")
 
-from lost_workers import EDGES, lose_one, lose_one_between, lose_one_in_compute  # noqa: E402
+from lost_workers import EDGES, lose_one, lose_one_between, lose_one_in_compute, wait_for_workers  # noqa: E402
+
+RESTART = 120.0  # seconds within which a worker that was killed has started again and imported cuDF
 
 
-@pytest.fixture
-def doomed():
-    """Yield a client of a cluster with one worker for each GPU; a test may kill workers."""
+@pytest.fixture(scope="module")
+def restarting():
+    """Yield a client of a cluster with one worker for each GPU, which restarts those that are killed."""
     with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"}),
         dask_cuda.LocalCUDACluster(dashboard_address=None, silence_logs="CRITICAL") as cluster,
         distributed.Client(cluster) as client,
     ):
         yield client
+
+
+@pytest.fixture
+def doomed(restarting):
+    """Return a client all of whose workers run; a test may kill some of them."""
+    wait_for_workers(restarting, len(restarting.cluster.workers), RESTART)
+    return restarting
 
 
 def frame():
