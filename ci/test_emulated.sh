@@ -15,6 +15,11 @@ if ! command -v g++ > /dev/null; then
     exit 1
 fi
 
+if ! "${PYTHON:-python}" -c "import pytest, xdist" 2> /dev/null; then
+    echo "The emulated GPU tests need the test extra: pip install -e '.[test]'; PYTHON names the interpreter." >&2
+    exit 1
+fi
+
 # More would pass than these floors; a run in which most tests are skipped is an error.
 FEWEST_IN_CI=1200
 FEWEST=1300

@@ -112,7 +112,7 @@ def _ends(graph: TraversableGraph, on: object, names: Sequence[Hashable]) -> lis
                 raise TravError(
                     f"on={written(on)} names no column: give the name of a column, or a list of names."
                 )
-            require_column(names, name)
+            require_column(names, name, "the frame")
     return found
 
 

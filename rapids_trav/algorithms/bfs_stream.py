@@ -178,6 +178,7 @@ def _answers(
         while roots.read(ahead + 1):
             frame = answered(graph, NAME, lambda: maker.frame(searches, roots))
             if frame is None:
+                assert roots.failure is not None, "the searches ended before their sources"
                 break
             yield roots.searched.popleft(), frame
             del frame

@@ -35,7 +35,8 @@ def pair(arrays: Sequence[Values]) -> tuple[Frame, GraphDefaults]:
     kinds = [_kind(array) for array in arrays]
     if len(arrays) not in (2, 3) or None in kinds:
         other = next((array for array in arrays if not is_array(array)), None)
-        holds = f"{len(arrays)} arrays" if other is None else f"an object of type {type_name(other)}"
+        count = "1 array" if len(arrays) == 1 else f"{len(arrays)} arrays"
+        holds = count if other is None else f"an object of type {type_name(other)}"
         raise TravError(
             f"edges is a tuple that holds {holds}: give two arrays, the ends of the edges, or three, the "
             f"ends and the weights."

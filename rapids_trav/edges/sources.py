@@ -272,8 +272,8 @@ def _side(source: EdgeSource, end: str, columns: Hashable | Sequence[Hashable]) 
     return names
 
 
-def require_column(columns: Sequence[Hashable], name: Hashable) -> None:
-    """Refuse a column that the edges do not have, or have twice."""
+def require_column(columns: Sequence[Hashable], name: Hashable, of: str = "the edges") -> None:
+    """Refuse a column that the edges, or another frame, do not have, or have twice."""
     try:
         count = Counter(columns)[name]  # by hash: some labels cannot be compared for equality
     except TypeError:
@@ -281,8 +281,6 @@ def require_column(columns: Sequence[Hashable], name: Hashable) -> None:
             f"{written(name)} is not the name of a column: choose one of {listed(columns)}."
         ) from None
     if count == 0:
-        raise UnknownColumnError(
-            f"Column {written(name)} is not in the edges: choose one of {listed(columns)}."
-        )
+        raise UnknownColumnError(f"Column {written(name)} is not in {of}: choose one of {listed(columns)}.")
     if count > 1:
-        raise TravError(f"Column {written(name)} occurs {count} times in the edges: rename all but one.")
+        raise TravError(f"Column {written(name)} occurs {count} times in {of}: rename all but one.")

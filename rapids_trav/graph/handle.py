@@ -382,7 +382,8 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         kind = "directed" if self.directed else "undirected"
         src, dst = ("+".join(map(str, side)) for side in self.questions.ends)
         return (
-            f"<Graph: {self.n_vertices:,} vertices, {self.n_edges:,} edges ({src} to {dst}, {kind}), "
+            f"<Graph: {self.n_vertices:,} {'vertex' if self.n_vertices == 1 else 'vertices'}, "
+            f"{self.n_edges:,} {'edge' if self.n_edges == 1 else 'edges'} ({src} to {dst}, {kind}), "
             f"{self.frame_library} frames, {self.questions.location}>"
         )
 

@@ -58,7 +58,7 @@ def _looked_up(what: str, vertices: Values, ids: IdMap, library: Library) -> Arr
     given = as_columns(what, vertices, ids.dtypes, library)
     for part in given:
         if part.impossible is not None:
-            _refuse(what, [part.original], part.impossible)
+            _refuse(what, [each.original for each in given], part.impossible)
     columns = [part.values for part in given]
     try:
         place = ids.ascending.encoder()(columns)

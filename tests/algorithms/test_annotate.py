@@ -114,7 +114,7 @@ def test_what_is_refused():
         (lambda: graph.annotate(edges, graph.levels(0), on="src"), "^answer has no column 'vertex'"),
         (lambda: graph.annotate(edges, 3, on="src"), "^answer is an object of type int"),
         (lambda: graph.annotate([1], answer), "^edges is an object of type list"),
-        (lambda: graph.annotate(edges, answer, on="who"), "^Column 'who' is not in the edges"),
+        (lambda: graph.annotate(edges, answer, on="who"), "^Column 'who' is not in the frame"),
         (lambda: graph.annotate(edges, answer, on=["src", "dst"]), "^on names 2 columns, and ids have 1"),
         (lambda: graph.annotate(edges.astype(str), answer, on="src"), "the graph's ids are int64"),
         (

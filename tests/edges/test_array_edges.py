@@ -73,7 +73,7 @@ def test_booleans_are_edges_without_weights():
         (sparse.coo_array(np.eye(2, dtype=complex)), "weight='weight' is a column of complex128"),
         ((SRC, DST[:2]), r"different lengths \(src 3, dst 2\): give each edge one value in each"),
         ((SRC, DST, KM, KM), "a tuple that holds 4 arrays: give two arrays, the ends of the edges, or three"),
-        ((SRC,), "a tuple that holds 1 arrays: give two arrays"),
+        ((SRC,), "a tuple that holds 1 array: give two arrays"),
         ((SRC, [1, 2, 3]), "a tuple that holds an object of type list: give two arrays"),
         ((SRC, np.eye(3)), "^The array of dst has 2 dimensions: give one dimension"),
         ([SRC, DST], r"edges is a list of arrays: give .* a tuple of two arrays, \(src, dst\)"),

@@ -230,3 +230,32 @@ def test_fewer_searches_ahead_if_there_is_no_memory_for_more(engine, monkeypatch
     monkeypatch.setattr(queued, "Outputs", lambda *of: (_ for _ in ()).throw(MemoryError("none")))
     with pytest.raises(MemoryError):
         next(CudaEngine().bfs_stream(view, sources(engine), BfsOptions(), 4))
+
+
+def test_a_source_that_was_refused_is_known_on_another_stream(engine, monkeypatch):
+    """Its search begins when the caller asks again, which may be on another stream than the first time."""
+    from rapids_trav.engines.cuda.bfs import queued
+
+    graph, view = graph_and_view(engine)
+    made = []
+
+    class Refused(queued.Outputs):
+        def __init__(self, *of):
+            made.append(of)
+            if len(made) == 3:
+                raise MemoryError("no room")
+            super().__init__(*of)
+
+    monkeypatch.setattr(queued, "Outputs", Refused)
+    streams = [engine.xp.cuda.Stream(non_blocking=True) for _ in ROOTS]
+    for _ in range(10):
+        made.clear()
+        searches = engine.bfs_stream(view, sources(engine), BfsOptions(), 2)
+        found = []
+        for stream in streams:
+            with stream:
+                found.append(next(searches))
+        for root, stream, one in zip(ROOTS, streams, found, strict=True):
+            with stream:
+                assert np.array_equal(one.distance.get(), graph.distance([root]))
+        assert len(made) > len(ROOTS)

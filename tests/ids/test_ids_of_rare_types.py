@@ -1,5 +1,6 @@
 """Ids of types that pandas supports only partly: they work, or are refused with a message."""
 
+import re
 from decimal import Decimal
 
 import numpy as np
@@ -92,3 +93,11 @@ def test_decimals_find_whole_numbers():
     assert graph.bfs(Decimal(1))["distance"].tolist() == [0, 1]
     with pytest.raises(UnknownVertexError, match=r"1 unknown vertex: Decimal\('1.5'\)"):
         graph.bfs([Decimal(1), Decimal("1.5")])
+
+
+def test_an_id_of_several_columns_is_told_whole():
+    edges = pd.DataFrame({"src": [1, 2], "kind": ["x", "y"], "dst": [2, 3], "other": ["y", "x"]})
+    graph = edges.trav.graph(src=["src", "kind"], dst=["dst", "other"])
+    for unknown in ((1.5, "x"), (9, "x")):
+        with pytest.raises(UnknownVertexError, match=re.escape(f"1 unknown vertex: {unknown}")):
+            graph.bfs(unknown)

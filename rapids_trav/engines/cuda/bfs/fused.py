@@ -28,7 +28,7 @@ from rapids_trav.engines.cuda.bfs.fused_view import Targets, bitmap_of, hub_word
 from rapids_trav.engines.cuda.build.host_rows import lies_outside
 from rapids_trav.engines.cuda.build.in_memory import HUB_DEGREE
 from rapids_trav.engines.cuda.runtime.loader import Defines, defines_of, load_for, multiprocessors
-from rapids_trav.engines.cuda.runtime.memory import Together, aligned
+from rapids_trav.engines.cuda.runtime.memory import Allocation, aligned
 from rapids_trav.engines.interface import MOST_LEVELS, BfsOptions, Search, View
 from rapids_trav.memory.model.search import TRACE_COLUMNS, trace_levels
 
@@ -146,8 +146,8 @@ class Workspace:
     ) -> FusedSearch:
         """Return the searches of a view; the arguments are `FusedSearch`'s.
 
-        The last ones are kept, since setting three dozen arguments takes the host as long as many searches
-        take the device.
+        The last ones are kept, since setting three dozen arguments takes the host as long as a small search
+        takes the device.
         """
         how = (n_sources, options.predecessors, options.depth_limit, hub_degree, least_pull)
         last = self._last
@@ -205,16 +205,16 @@ class Outputs:
     """
 
     def __init__(self, view: View, options: BfsOptions) -> None:
-        self._led = options.predecessors
         n, vertex = view.n_vertices, view.out.column_indices.dtype
-        self._memory = Together((n, np.int32), (n if self._led else 0, vertex), (1, np.uint64))
+        n_predecessors = n if options.predecessors else 0
+        self._memory = Allocation((n, np.int32), (n_predecessors, vertex), (1, np.uint64))
         self.distance, predecessor, self.n_unreached = self._memory.addresses
-        self.predecessor = predecessor if self._led else None
+        self.predecessor = predecessor if options.predecessors else None
 
     def search(self) -> Search:
         """Return the arrays."""
         distance, predecessor, n_unreached = self._memory.arrays()
-        return Search(distance, predecessor if self._led else None, n_unreached=n_unreached)
+        return Search(distance, None if self.predecessor is None else predecessor, n_unreached=n_unreached)
 
 
 class FusedSearch:
@@ -299,7 +299,7 @@ class FusedSearch:
         )
 
     def launch(self, sources: Array, outputs: Outputs, targets: Targets) -> None:
-        """Queue a search from `sources`, of the type of vertices, on the current stream.
+        """Queue a search from `sources`, `n_sources` of the type of vertices, on the current stream.
 
         The search ends with the level that reaches the last of `targets`.
         """

@@ -57,7 +57,8 @@ def search_stream(
         targets = bitmap_of(options.targets, view.n_vertices)
     vertex = view.out.column_indices.dtype
     queue = _Queue(fused, targets, vertex, partial(Outputs, view, options), allocating)
-    refused: Array | None = None  # source of a search for which there was no memory
+    # The source of a search for which there was no memory, on the host: the caller may change the stream.
+    refused: np.ndarray | None = None
     try:
         while True:
             while len(queue) <= ahead:
@@ -70,7 +71,7 @@ def search_stream(
                 except MemoryError:
                     if not len(queue):
                         raise
-                    refused, ahead = source, len(queue) - 1
+                    refused, ahead = cupy.asnumpy(source), len(queue) - 1
             if not len(queue):
                 return
             yield queue.take()
@@ -132,10 +133,10 @@ class _Queue:
         return len(self._queued)
 
     def put(self, source: Array) -> None:
-        """Launch a search."""
+        """Launch a search from a source, which may be in host memory."""
         with self._allocating():
             outputs = self._outputs()
-            source = source.astype(self._vertex, copy=False)
+            source = cupy.asarray(source).astype(self._vertex, copy=False)
         ready, written = _event(), _event()
         ready.record()
         self._stream.wait_event(ready)

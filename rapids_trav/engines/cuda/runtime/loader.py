@@ -146,7 +146,8 @@ class Kernels:
     """The kernels of one file for one choice of types and tunables.
 
     Launches are on CuPy's current stream.  A Python int is passed as an `i64` parameter and None as a null
-    pointer; levels are `i32` and are passed as `numpy.int32`.  A struct of `arguments.py` is passed by value.
+    pointer; levels are `i32` and are passed as `numpy.int32`.  A struct of `arguments.py` is passed by value;
+    where it is the only argument, `driver_launch.py` launches the kernel, if it can.
     """
 
     def __init__(self, module: Any, cooperative: bool = False) -> None:

@@ -64,8 +64,8 @@ def aligned(sizes: Iterable[int]) -> tuple[list[int], int]:
     return begins, total
 
 
-class Together:
-    """Memory for arrays of these lengths and dtypes in one allocation, which lives as long as any of them.
+class Allocation:
+    """Memory for arrays of these lengths and dtypes, which lives as long as any of them.
 
     An allocation costs the host some ten microseconds, and each array another two: a quarter of a small
     search.  A kernel can be given the addresses, so that the arrays are created while it runs.
@@ -89,7 +89,7 @@ class Together:
 
 def together(*shapes: tuple[int, npt.DTypeLike]) -> list[cupy.ndarray]:
     """Return uninitialised arrays of these lengths and dtypes in one allocation."""
-    return Together(*shapes).arrays()
+    return Allocation(*shapes).arrays()
 
 
 @functools.lru_cache(maxsize=64)  # a graph is asked again and again for answers of one size
