@@ -119,8 +119,8 @@ def test_what_the_searches_allocate_is_what_is_counted(engine, monkeypatch):
     sizes = []
     own, memory = queued.Outputs, queued.Workspace.memory
 
-    def outputs(view, options):
-        made = own(view, options)
+    def outputs(*of):
+        made = own(*of)
         found = made.search()
         sizes.append(found.distance.nbytes + found.predecessor.nbytes)
         return made

@@ -61,7 +61,7 @@ def test_memory_that_is_still_read_is_not_written_by_a_search(engine, monkeypatc
     from rapids_trav.engines.cuda.bfs import queued
 
     graph, view = graph_and_view(engine)
-    again = queued.Outputs(view, BfsOptions())
+    again = queued.Outputs(view.n_vertices, view.out.column_indices.dtype, True)
     monkeypatch.setattr(queued, "Outputs", lambda *of: again)
     stream = engine.bfs_stream(view, sources(engine, ROOTS * 4), BfsOptions(), 0)
     sums = [found.distance.astype(np.int64).sum() for found in stream]

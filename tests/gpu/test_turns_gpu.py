@@ -277,8 +277,8 @@ def test_every_distance_and_predecessor_is_written(monkeypatch, cupy, alone):
     from rapids_trav.engines.cuda.bfs import fused
 
     class Filled(fused.Outputs):
-        def __init__(self, view, options):
-            super().__init__(view, options)
+        def __init__(self, *of):
+            super().__init__(*of)
             found = self.search()
             found.distance.fill(77)
             found.predecessor.fill(77)

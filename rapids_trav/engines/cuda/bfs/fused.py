@@ -186,17 +186,18 @@ def bfs_fused(
     A source of -1 counts as none.  `workspace` must only be used by the searches of one stream; for the other
     parameters see `CudaEngine`.
     """
-    outputs = Outputs(view, options)
+    vertex = view.out.column_indices.dtype
+    outputs = Outputs(view.n_vertices, vertex, options.predecessors)
     if view.n_vertices == 0:
         return replace(outputs.search(), n_unreached=None)
     fused = workspace.search(view, len(sources), options, hub_degree=hub_degree, least_pull=least_pull)
-    sources = sources.astype(view.out.column_indices.dtype, copy=False)
+    sources = sources.astype(vertex, copy=False)
     fused.launch(sources, outputs, bitmap_of(options.targets, view.n_vertices))
     return fused.traced(outputs.search())
 
 
 class Outputs:
-    """Uninitialised memory for what a search writes.
+    """Uninitialised memory for what a search of n vertices writes.
 
     Attributes
     ----------
@@ -204,12 +205,10 @@ class Outputs:
         Addresses; `predecessor` is None if it is not asked for.
     """
 
-    def __init__(self, view: View, options: BfsOptions) -> None:
-        n, vertex = view.n_vertices, view.out.column_indices.dtype
-        n_predecessors = n if options.predecessors else 0
-        self._memory = Allocation((n, np.int32), (n_predecessors, vertex), (1, np.uint64))
+    def __init__(self, n: int, vertex: np.dtype, predecessors: bool) -> None:
+        self._memory = Allocation((n, np.int32), (n if predecessors else 0, vertex), (1, np.uint64))
         self.distance, predecessor, self.n_unreached = self._memory.addresses
-        self.predecessor = predecessor if options.predecessors else None
+        self.predecessor = predecessor if predecessors else None
 
     def search(self) -> Search:
         """Return the arrays."""

@@ -56,7 +56,8 @@ def search_stream(
         fused = FusedSearch(view, 1, options, Workspace(), hub_degree=hub_degree, least_pull=least_pull)
         targets = bitmap_of(options.targets, view.n_vertices)
     vertex = view.out.column_indices.dtype
-    queue = _Queue(fused, targets, vertex, partial(Outputs, view, options), allocating)
+    outputs = partial(Outputs, view.n_vertices, vertex, options.predecessors)
+    queue = _Queue(fused, targets, vertex, outputs, allocating)
     # The source of a search for which there was no memory, on the host: the caller may change the stream.
     refused: np.ndarray | None = None
     try:

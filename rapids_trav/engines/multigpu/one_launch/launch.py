@@ -17,9 +17,9 @@ from rapids_trav.engines.cuda.bfs import fused
 from rapids_trav.engines.cuda.bfs.fused_arguments import NARROW_ITEM
 from rapids_trav.engines.cuda.bfs.fused_view import bitmap_of, rows_of
 from rapids_trav.engines.cuda.runtime.loader import Defines, defines_of, load
-from rapids_trav.engines.cuda.runtime.memory import aligned, together
+from rapids_trav.engines.cuda.runtime.memory import aligned
 from rapids_trav.engines.cuda.runtime.streams import has_ended
-from rapids_trav.engines.interface import MOST_LEVELS, BfsOptions, Search
+from rapids_trav.engines.interface import MOST_LEVELS, BfsOptions
 from rapids_trav.engines.multigpu.one_launch.layout import (
     CLOCK_WORD,
     HEAD_BYTES,
@@ -238,11 +238,7 @@ class Launch:
         block = block_size(common, dealing.n_vertices, dealing.n_ranks)
         self._tuned = {**TUNED, "BLOCK_SIZE": block, **rank.changed}
         with cupy.cuda.Device(rank.device), rank.stream:
-            n_predecessors = dealing.each if options.predecessors else 0
-            distance, led, n_unreached = together(
-                (dealing.each, np.int32), (n_predecessors, vertex), (1, np.uint64)
-            )
-            self.found = Search(distance, led if options.predecessors else None, n_unreached=n_unreached)
+            self.found = fused.Outputs(dealing.each, vertex, options.predecessors).search()
             own_targets = None
             if options.targets is not None:
                 mine = options.targets[dealing.owner(options.targets) == rows.rank]
@@ -274,9 +270,9 @@ class Launch:
                 n_targets=0 if options.targets is None else len(options.targets),
                 queue_capacity=capacity,
                 least_pull=common.least_pull,
-                distance=distance,
+                distance=self.found.distance,
                 predecessor=self.found.predecessor,
-                n_unreached=n_unreached,
+                n_unreached=self.found.n_unreached,
                 near=near,
                 visited=visited,
                 bitmap_a=shared + rank.layout.bitmap_a,
