@@ -243,9 +243,16 @@ def _gpus(row: Row) -> str:
 
 
 def _with_times(rows: Rows, *tables: str) -> list[Row]:
-    return [row for row in rows.measured if row.get("table") in tables and "median_ms" in row]
+    """Return the rows of some tables that have times; of a measurement that was repeated, the latest."""
+    latest = {
+        tuple(row.get(key) for key in _MEASUREMENT): row
+        for row in rows.measured
+        if row.get("table") in tables and "median_ms" in row
+    }
+    return list(latest.values())
 
 
+_MEASUREMENT = ("graph", "card", "workers", "grid", "table", "name")
 _HELD = ("GB of edges", "offsets", "claims", "frontier")
 _SECONDS = ("ms: levels", "messages", "bytes", "edges", "in all", "GTEPS")
 

@@ -133,6 +133,24 @@ def test_the_fewest_gpus_hold_it_and_half_do_not(scale):
     assert too_much or not scale_law.has_local_ids(scale, half)
 
 
+def test_a_measurement_that_was_repeated_is_shown_once(rows):
+    old = {
+        "table": "whole calls", "name": "graph.bfs", "graph": "rmat24", "workers": 2, "grid": "2 x 1",
+        "median_ms": 10.2, "card": "NVIDIA H200",
+    }  # fmt: skip
+    others = [old | {"card": "NVIDIA H100 80GB HBM3"}, old | {"workers": 4}, old | {"table": "build"}]
+    lines = scale_tables.whole_calls(
+        scale_tables.Rows(rows.counted, [old, *others, old | {"median_ms": 12.5}])
+    )
+    cells = [[cell.strip() for cell in line.strip("|").split("|")][:3] for line in lines[2:]]
+    assert cells == [
+        ["scale 24, 2 H200", "whole call: graph.bfs", "12.5"],
+        ["scale 24, 2 H100", "whole call: graph.bfs", "10.2"],
+        ["scale 24, 4 H200", "whole call: graph.bfs", "10.2"],
+        ["scale 24, 2 H200", "build: graph.bfs", "10.2"],
+    ]
+
+
 def test_measured_searches_stand_beside_the_prediction(rows):
     row = {
         "table": "claims", "name": "atomics, auto", "graph": "rmat22", "workers": 2, "grid": "2 x 1",
