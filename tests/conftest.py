@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import gc
 import os
+from pathlib import Path
 
 import pytest
 from common import gpu_count, share_gpus
+
+pytest_plugins = ("recorded",)
+
+# One cache of compiled functions for all workers, runs and checkouts of a machine.
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "rapids_trav")
+os.environ.setdefault("NUMBA_CACHE_DIR", str(CACHE / "numba"))
 
 
 def pytest_configure(config):
