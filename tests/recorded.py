@@ -1,7 +1,7 @@
 """Plugin of pytest that shows failures as they happen and records the processor time of each test.
 
-It appends a line for each test to the file that TEST_SECONDS names, if any: its seconds, those of the processes
-that it started included, and its name.
+It appends a line for each test to the file that TEST_SECONDS names, if any: its seconds, those of the
+processes that it started included, and its name.
 """
 
 from __future__ import annotations
