@@ -117,7 +117,7 @@ def _relative(path: Path) -> str:
 
 def quick() -> list[str]:
     """Return the test files for what changed since the merge base with origin/main, or all fast ones."""
-    seconds = tomllib.loads(SECONDS.read_text()) if SECONDS.exists() else {}
+    seconds = tomllib.loads(SECONDS.read_text())["tests"] if SECONDS.exists() else {}
     base = _git("merge-base", "origin/main", "HEAD", failing="")
     if not base:
         chosen = [_relative(path) for path in test_files()]
@@ -137,7 +137,7 @@ def emulated() -> list[str]:
     """Return the arguments of ci/test_emulated.sh."""
     turn = Turn.read()
     if turn is None:
-        return ["every-part"]
+        return ["ci"]
     always = emulated_guards(changed_files(turn.since))
     part = turn.turn % PARTS
     print(
@@ -158,7 +158,8 @@ def emulated_guards(changed: Iterable[str]) -> list[str]:
 def _kernels_over(file: str) -> set[str]:
     """Return the kernels that a change of this file touches.
 
-    For a module of an engine they are those that it or a module over it names, or else the modules below it.
+    For a module of an engine they are those that it or a module over it names; failing these, modules below
+    it; and failing these, modules below those that import it.
     """
     path = Path(file)
     if path.parts[0] == "kernels":
@@ -171,7 +172,9 @@ def _kernels_over(file: str) -> set[str]:
     below = {name: {other for other in modules if other in imports(path)} for name, path in modules.items()}
     over = {name: {other for other in modules if name in below[other]} for name in modules}
     name = module_name(file)
-    return _named_kernels(modules, _reached(over, name)) or _named_kernels(modules, _reached(below, name))
+    circles = [_reached(over, name), _reached(below, name)]
+    circles.append(set().union(*(_reached(below, user) for user in over.get(name, ()))))
+    return next(filter(None, (_named_kernels(modules, circle) for circle in circles)), set())
 
 
 def _reached(following: dict[str, set[str]], name: str) -> set[str]:

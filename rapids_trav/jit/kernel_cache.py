@@ -1,10 +1,10 @@
 """Numba's cache on disk, valid for any checkout with the same sources and shared by any number of processes.
 
-Numba's own cache looks at the file of a function only, so a function inlined from another file stays as it was;
-two processes that compile different signatures at once may confuse their files; and any error that a damaged
-file raises reaches the caller.  Here a compiled function is identified by the digest of its file and of all
-files of the package that this one imports, each signature has a file of its own, and a damaged or unreadable
-file counts as missing and is written again.
+Numba's own cache looks at the file of a function only, so a function inlined from another file stays as it
+was; two processes that compile different signatures at once may confuse their files; and any error that a
+damaged file raises reaches the caller.  Here a compiled function is identified by the digest of its file and
+of all files of the package that this one imports, each signature has a file of its own, and a damaged or
+unreadable file counts as missing and is written again.
 
 The folder is the one that NUMBA_CACHE_DIR names, else `__pycache__` beside the sources, else the user's.
 Under NUMBA_CACHE_DIR the path of a file depends on the digest and on Numba's version, not on the checkout.
