@@ -38,7 +38,7 @@ def kernel_of(ptr: int) -> Kernel:
 def _threads() -> ctypes.CDLL:
     """Return the library that runs blocks of threads; the kernels find it by its symbols."""
     text = "\n".join(path.read_text() for path in sorted(SOURCES.glob("*.cpp")))
-    library = ctypes.CDLL(str(compiled(text, "-O2")), mode=ctypes.RTLD_GLOBAL)
+    library = ctypes.CDLL(str(compiled(text, "-O3", "-fno-semantic-interposition")), mode=ctypes.RTLD_GLOBAL)
     library.emulated_error.restype = ctypes.c_char_p
     return library
 
