@@ -8,6 +8,13 @@ from pathlib import Path
 
 import pytest
 from common import gpu_count, share_gpus
+from hypothesis import HealthCheck, settings
+
+# The same examples in every run, however slow the machine: a change fails on an example of its own.
+settings.register_profile(
+    "tests", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("tests")
 
 pytest_plugins = ("recorded",)
 

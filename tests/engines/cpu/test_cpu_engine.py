@@ -160,7 +160,7 @@ class TestSearch:
 
     @EACH_VARIANT
     @EACH_POLICY
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=25)
     @given(graph=graphs())
     def test_random_graphs(self, variant, policy, graph):
         view, sources = graph
@@ -348,7 +348,7 @@ class TestTrace:
 
 class TestEach:
     @EACH_VARIANT
-    @settings(max_examples=20, deadline=None)
+    @settings(max_examples=20)
     @given(graph=graphs(), data=st.data())
     def test_as_one_by_one(self, variant, graph, data):
         view, sources = graph
@@ -390,7 +390,7 @@ class TestEach:
 
 
 class TestTrees:
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     @given(graph=graphs())
     def test_smallest_predecessors(self, graph):
         view, sources = graph

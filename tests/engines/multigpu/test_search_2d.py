@@ -6,7 +6,7 @@ import grid_graphs as graphs
 import numpy as np
 import pytest
 from grid_graphs import GRIDS, Graph, searched
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rapids_trav.engines.cpu import CpuEngine
@@ -15,9 +15,7 @@ from rapids_trav.engines.multigpu.errors import RankError
 from rapids_trav.engines.multigpu.records import INLINE
 from rapids_trav.errors import TravError
 
-common = settings(
-    max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
-)
+common = settings(max_examples=40)
 
 
 def shape_edges(kind: str, n: int) -> list[tuple[int, int]]:
