@@ -41,7 +41,7 @@ def find_dialect(
         raise TravError(f"{path} holds no edges: give at least one.")
     body = [lines[i] for i in plain]
     quote = _quote_sign(body) if options.quote is None else options.quote
-    delimiter = options.delimiter or _find_delimiter(body, quote)
+    delimiter = options.delimiter or _find_delimiter(path, body, quote)
     explicit = options.comment is not None
     if delimiter == " " or explicit:
         body = [without_comments(line, comments, quote) for line in body]
@@ -128,7 +128,7 @@ def _quote_sign(lines: Sequence[str]) -> str:
     return "'" if len(single) >= max(len(lines) - 1, 1) and not any('"' in line for line in lines) else '"'
 
 
-def _find_delimiter(lines: Sequence[str], quote: str) -> str:
+def _find_delimiter(path: Path, lines: Sequence[str], quote: str) -> str:
     """Return the delimiter that gives most lines the same number of fields, which is at least two."""
     found: dict[str, tuple[float, list[list[str]]]] = {}
     for delimiter in DELIMITERS:
@@ -145,10 +145,18 @@ def _find_delimiter(lines: Sequence[str], quote: str) -> str:
         return " "
     best = max(share for share, _ in found.values())
     good = {delimiter: rows for delimiter, (share, rows) in found.items() if share == best}
-    delimiter = next(iter(good))
-    if delimiter != " " and " " in good and _are_numbers(good[" "]) and not _are_numbers(good[delimiter]):
-        return " "  # "1 2 0,5" is three numbers with blanks between them
-    return delimiter
+    numbers = [delimiter for delimiter, rows in good.items() if _are_numbers(rows)]
+    if len(numbers) == 1:  # "1 2 0,5" is three numbers with blanks between them
+        return numbers[0]
+    # A tab is hardly ever part of a field, and a sign that a blank follows in each line may be.
+    likely = [sign for sign in good if sign != " " and not all(f"{sign} " in line for line in lines)]
+    likely = likely or [sign for sign in good if sign != " "]
+    if len(likely) > 1 and "\t" not in likely:
+        raise TravError(
+            f"{path} has lines such as {lines[0].strip()[:60]!r}, which {' and '.join(map(repr, likely))} divide "
+            f"into fields alike: name the one that does with delimiter=."
+        )
+    return likely[0] if likely else " "
 
 
 def _are_numbers(rows: Sequence[Sequence[str]]) -> bool:
