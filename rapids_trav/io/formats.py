@@ -28,13 +28,16 @@ OTHERS = {
     b"\x93NUMPY": "is an array of NumPy: give it to Graph.from_edges from Python",
     b"version https://git-lfs": "is a pointer of Git LFS: fetch the file itself, with git lfs pull",
     b"%PDF": "is a PDF: give a file of edges",
-    b"\x80\x04": "is a pickle of Python: save the edges as Parquet or CSV",
+    **{
+        bytes([0x80, version]): "is a pickle of Python: save the edges as Parquet or CSV"
+        for version in range(2, 6)
+    },
 }
 TEXT = (
     ("mtx", r"%%MatrixMarket"),
     ("json", r"[\[{]\s*(?:[\[{\]}\"]|$)"),
     ("dimacs", r"(?:c(?:[ \t].*)?\n)*p[ \t]+(?:sp|aux|edge|col|max|min|asn)\b.*\d"),
-    ("pajek", r"(?i)\*(?:network|vertices)\b"),
+    ("pajek", r"(?i)(?:[%#].*\n|\s)*\*(?:network|vertices)\b"),
     ("gml", r"(?:#.*\n|(?:Creator|Version|comment)\b.*\n|\s)*graph\s*\["),
     ("graphml", r"(?:<\?xml[^>]*>\s*|<!--.*?-->\s*|<!DOCTYPE graphml[^>]*>\s*)*<graphml\b"),
     ("gexf", r"(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<gexf\b"),

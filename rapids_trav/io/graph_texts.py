@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -83,11 +85,13 @@ def read_metis(path: Path, both_directions: bool) -> EdgeTable:
             f"{path} has a neighbour that is not between 1 and {n}: check that it is a graph of METIS."
         )
     loops = int((frame["src"] == frame["dst"]).sum())
-    if len(frame) not in (2 * m, 2 * m - loops):
+    if len(frame) not in (m, 2 * m, 2 * m - loops):
         raise TravError(f"{path} lists {len(frame)} neighbours, but its first line says {m} edges: check it.")
+    weight = "weight" if step == 2 else None
+    if len(frame) == m:  # each edge stands only at the vertex that it leaves
+        return EdgeTable(frame, weight=weight, directed=True, vertices=np.arange(1, n + 1))
     if not both_directions:
         frame = frame[frame["src"] <= frame["dst"]].reset_index(drop=True)
-    weight = "weight" if step == 2 else None
     return EdgeTable(frame, weight=weight, directed=False, vertices=np.arange(1, n + 1))
 
 
@@ -108,8 +112,8 @@ def read_foreign(path: Path, format: str) -> EdgeTable:
             raise
         except Exception as error:  # of either library, or of the parser of XML
             raise TravError(
-                f"{path} cannot be read as {format} ({type(error).__name__}: {first_line(error)}): check that it "
-                f"is complete."
+                f"{path} cannot be read as {format} ({type(error).__name__}: {first_line(error)}): correct it, "
+                f"or save the edges as CSV."
             ) from error
     raise TravError(
         f"{path} is {format}, which is read through NetworkX or igraph: run pip install 'rapids-trav[networkx]', or "
@@ -124,7 +128,7 @@ def _through_networkx(path: Path, format: str) -> EdgeTable:
         "gml": _read_gml, "graphml": nx.read_graphml, "gexf": nx.read_gexf, "pajek": nx.read_pajek,
     }  # fmt: skip
     with open_bytes(path) as stream:
-        graph = readers[format](_Binary(stream.read()))
+        graph = readers[format](BytesIO(stream.read()))
     attributes = [data for _, _, data in graph.edges(data=True)]
     names = list(dict.fromkeys(name for data in attributes for name in data))
     columns: dict[str, list] = {
@@ -143,22 +147,22 @@ def _through_networkx(path: Path, format: str) -> EdgeTable:
     )
 
 
-def _Binary(content: bytes):
-    import io
-
-    return io.BytesIO(content)
-
-
-def _read_gml(stream):
+def _read_gml(stream: BytesIO) -> object:
+    """Read GML whose vertices may lack labels and whose edges may be repeated."""
     import networkx as nx
 
-    try:
-        return nx.read_gml(stream, label="label")
-    except nx.NetworkXError as error:
-        if "label" not in str(error):
-            raise
-        stream.seek(0)
-        return nx.read_gml(stream, label="id")
+    text, label = stream.read(), "label"
+    for _ in range(3):
+        try:
+            return nx.read_gml(BytesIO(text), label=label)
+        except nx.NetworkXError as error:
+            if "is duplicated" in str(error) and b"multigraph 1" not in text:
+                text = re.sub(rb"(?m)^(\s*graph\s*\[)", rb"\1 multigraph 1 ", text, count=1)
+            elif "label" in str(error) and label == "label":
+                label = "id"
+            else:
+                raise
+    return nx.read_gml(BytesIO(text), label=label)
 
 
 def _through_igraph(path: Path, format: str) -> EdgeTable:

@@ -19,8 +19,8 @@ from rapids_trav.io.sniff import quote_error
 
 INTEGER = r"^-?(0|[1-9][0-9]*)$"
 WHOLE = r"^-?(0|[1-9][0-9]*)(\.0*)?$"
-NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)$"
-FRACTION = r"[+-]?[0-9]*\.[0-9]*[1-9][0-9]*"
+NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+FRACTION = r"[+-]?[0-9]*\.[0-9]*[1-9][0-9]*([eE].*)?"
 AMID = r"-?[0-9]+[ \t]+[#%].*"
 HELP = "add string_ids=True (--string-ids on the command line) to take the values as they are written"
 
