@@ -1,4 +1,4 @@
-"""The rows of a text file as bytes that a strict parser of CSV reads, and a slow look at its lines for errors."""
+"""The rows of a text file as bytes that a strict parser reads, and a slow look at its lines for errors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LINE_FEED, BLANK, ZERO = ord("\n"), ord(" "), ord("0")
 
 @dataclass
 class Tally:
-    """What was met on the way: rows, comments that were skipped, and integers that are written in another way."""
+    """What was met on the way: rows, skipped comments, and integers that are written in another way."""
 
     rows: int = 0
     comments: int = 0

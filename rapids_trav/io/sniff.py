@@ -62,8 +62,8 @@ def find_dialect(
         names = unique_names(path, first) if header else default_names(len(first))
     if len(names) < 2:
         raise TravError(
-            f"Line {skip + 1} of {path} has one field ({body[0].strip()[:40]!r}), and an edge needs two: check the "
-            f"delimiter, which delimiter= names."
+            f"Line {skip + 1} of {path} has one field ({body[0].strip()[:40]!r}), and an edge needs two: "
+            f"check the delimiter, which delimiter= names."
         )
     dialect = Dialect(
         encoding=encoding,
@@ -98,8 +98,8 @@ def _first_text(path: Path, encoding: str | None) -> tuple[str, str, str]:
             encoding = "utf-16"
         elif b"\0" in start[:4096]:
             raise TravError(
-                f"{path} holds no text of edges: check it, or name its encoding, such as encoding='utf-16', or its "
-                f"format with format=."
+                f"{path} holds no text of edges: check it, or name its encoding, such as encoding='utf-16', "
+                f"or its format with format=."
             )
     text = decoded(path, start, encoding, 1, final=len(start) < SAMPLE_BYTES)
     line_end = "\r" if "\r" in text and "\n" not in text else "\n"
@@ -117,8 +117,8 @@ def decoded(path: Path, content: bytes, encoding: str, line: int, final: bool = 
         line += content[:start].count(b"\n")
         known = "UTF-8" if encoding.startswith("utf-8") else encoding
         raise TravError(
-            f"Line {line} of {path} has the byte 0x{content[start : start + 1].hex()}, which is not {known}: name "
-            f"the encoding of the file, such as encoding='latin-1'."
+            f"Line {line} of {path} has the byte 0x{content[start : start + 1].hex()}, which is not {known}: "
+            f"name the encoding of the file, such as encoding='latin-1'."
         ) from error
 
 
@@ -153,8 +153,8 @@ def _find_delimiter(path: Path, lines: Sequence[str], quote: str) -> str:
     likely = likely or [sign for sign in good if sign != " "]
     if len(likely) > 1 and "\t" not in likely:
         raise TravError(
-            f"{path} has lines such as {lines[0].strip()[:60]!r}, which {' and '.join(map(repr, likely))} divide "
-            f"into fields alike: name the one that does with delimiter=."
+            f"{path} has lines such as {lines[0].strip()[:60]!r}, which {' and '.join(map(repr, likely))} "
+            f"divide into fields alike: name the one that does with delimiter=."
         )
     return likely[0] if likely else " "
 
@@ -175,7 +175,7 @@ def _rows(lines: Sequence[str], delimiter: str, quote: str, multiline: bool) -> 
 def _check_quotes(
     path: Path, lines: Sequence[str], delimiter: str, quote: str, free: bool, numbers: Sequence[int]
 ) -> tuple[str, bool]:
-    """Return the quote, or "" where quotes are ordinary characters, and whether fields go over several lines."""
+    """Return the quote, or "" if quotes are ordinary characters, and whether fields span several lines."""
     if not quote or not any(quote in line for line in lines):
         return quote, False
     sign = r"\s" if delimiter == " " else re.escape(delimiter)
@@ -202,8 +202,8 @@ def _are_even(rows: Sequence[Sequence[str]]) -> bool:
 def quote_error(path: Path, line: int, text: str) -> TravError:
     """Return the error for a quote that may or may not enclose a field."""
     return TravError(
-        f"Line {line} of {path} is {text.strip()[:60]!r}, with a quote that encloses no field: close it, or say "
-        f"quote='' if quotes are ordinary characters."
+        f"Line {line} of {path} is {text.strip()[:60]!r}, with a quote that encloses no field: close it, or "
+        f"say quote='' if quotes are ordinary characters."
     )
 
 

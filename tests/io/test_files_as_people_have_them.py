@@ -1,4 +1,5 @@
-"""Small files with the traits of those that people have: read right at the first try, or refused with the remedy."""
+"""Small files with the traits of those that people have: read right, or refused with the remedy."""
+# ruff: noqa: E501
 
 import bz2
 import gzip
@@ -252,7 +253,7 @@ def test_several_files_and_folders(tmp_path):
     with pytest.raises(TravError, match="the same columns"):
         read_edges([folder, tmp_path / "more"])
     (tmp_path / "more").write_text('{"src": 1, "dst": 2}\n')
-    with pytest.raises(TravError, match="is text, and .* is json: give files of one format"):
+    with pytest.raises(TravError, match=r"is text, and .* is json: give files of one format"):
         read_edges([folder, tmp_path / "more"])
     (tmp_path / "two.zip").write_bytes(zipped(a=TEXT, b=TEXT))
     with pytest.raises(TravError, match=r"holds 2 files \(a, b\): extract"):
