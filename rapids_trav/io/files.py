@@ -21,7 +21,7 @@ from rapids_trav.io.header import ends_of
 from rapids_trav.io.matrix_market import read_matrix_market
 from rapids_trav.io.parquet import read_parquet, read_schema
 from rapids_trav.io.sniff import find_dialect
-from rapids_trav.io.tables import EdgeTable, read_feather, read_json, read_orc
+from rapids_trav.io.tables import EdgeTable, read_feather, read_json, read_orc, to_frame
 from rapids_trav.io.text import read_rows
 
 IGNORED = (".", "_")  # what a file's name begins with that holds no rows, as _SUCCESS of Spark
@@ -126,7 +126,8 @@ def _read_file(
         return read_text(file, format, text, src, dst, weight)
     if format in ("json", "feather", "orc"):
         table = {"json": read_json, "feather": read_feather, "orc": read_orc}[format](file)
-        found = EdgeTable(table.to_pandas(), *find_ends(table.column_names, src, dst))
+        ends = find_ends(table.column_names, src, dst)
+        found = EdgeTable(to_frame(table), *ends)
     elif format == "mtx":
         found = read_matrix_market(file, both)
     elif format == "dimacs":
@@ -152,8 +153,7 @@ def read_text(
     ends = ends_of(file, dialect, src, dst)
     weighed = None if weight is None else dialect.names[position(weight, dialect.names)]
     table, comments = read_rows(file, dialect, ends, text.string_ids)
-    frame = table.to_pandas(split_blocks=True, self_destruct=True)
-    return EdgeTable(frame, *ends, weight=weighed, dialect=dialect, comments=comments)
+    return EdgeTable(to_frame(table), *ends, weight=weighed, dialect=dialect, comments=comments)
 
 
 def _read_parquet(

@@ -14,7 +14,7 @@ from rapids_trav.errors import TravError, first_line
 from rapids_trav.io.containers import open_bytes
 from rapids_trav.io.dialect import Dialect
 from rapids_trav.io.formats import reading_error
-from rapids_trav.io.tables import EdgeTable
+from rapids_trav.io.tables import EdgeTable, to_frame
 from rapids_trav.io.text import read_rows
 
 
@@ -45,7 +45,7 @@ def read_dimacs(path: Path) -> EdgeTable:
     if set(table["kind"].unique().to_pylist()) - {"a", "e"}:
         raise TravError(f"{path} has lines that begin with neither 'a', 'e' nor 'c': leave them out.")
     _check_count(path, table.num_rows, int(problem[3]))
-    frame = table.drop_columns("kind").to_pandas()
+    frame = to_frame(table.drop_columns("kind"))
     return EdgeTable(
         frame,
         weight="weight" if width == 4 else None,

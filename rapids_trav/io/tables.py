@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.ipc
@@ -50,6 +51,13 @@ class EdgeTable:
     dialect: Dialect | None = None
     comments: int = 0
     format: str = ""
+
+
+def to_frame(table: pa.Table) -> pd.DataFrame:
+    """Return a table, which must not be used afterwards, as a frame that can be changed."""
+    shared = any(column.num_chunks == 1 for column in table.columns)  # which Arrow forbids to change
+    frame = table.to_pandas(split_blocks=True, self_destruct=True)
+    return frame.copy() if shared else frame
 
 
 def read_json(path: Path) -> pa.Table:

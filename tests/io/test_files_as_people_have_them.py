@@ -284,6 +284,15 @@ def test_the_report_tells_what_is_read_without_a_graph(tmp_path):
     assert (report.vertices, report.isolated, report.directed) == (3, 1, False)
 
 
+def test_frames_that_are_read_can_be_changed(tmp_path):
+    path = tmp_path / "edges"
+    for text in ("src,dst,km\n1,2,3.5\n", '[{"src": 1, "dst": 2, "km": 3.5}]', "p sp 2 1\na 1 2 3\n"):
+        path.write_text(text)
+        frame = read_edges(path)
+        frame.iloc[0, 0], frame.iloc[0, 2] = 7, 9
+        assert frame.iloc[0].tolist() == [7, 2, 9]
+
+
 def test_frames_that_are_read_find_their_ends(tmp_path):
     path = tmp_path / "edges"
     path.write_text("node_1,node_2,km\n0,7,5\n")
