@@ -72,7 +72,7 @@ def strict(path: Path, dialect: Dialect, tally: Tally, blocks: Iterable[bytes]) 
         ends = text == LINE_FEED
         empty = int(np.count_nonzero(ends[1:] & ends[:-1])) + int(ends[0])
         tally.rows += int(np.count_nonzero(ends)) - empty
-        tally.unusual = tally.unusual or _has_unusual_integers(text)
+        tally.unusual = tally.unusual or _has_unusual_integers(block, text)
         yield block
 
 
@@ -89,14 +89,15 @@ def _single_blanks(block: bytes) -> bytes:
     return text.tobytes()
 
 
-def _has_unusual_integers(text: np.ndarray) -> bool:
+def _has_unusual_integers(block: bytes, text: np.ndarray) -> bool:
     """Return whether a number begins with a needless zero or as a hexadecimal one does."""
-    zeros = np.flatnonzero(text[:-1] == ZERO)
-    after = text[zeros + 1] | 0x20
-    zeros = zeros[((after >= ZERO) & (after <= ZERO + 9)) & (text[zeros + 1] >= ZERO) | (after == ord("x"))]
-    before = text[np.maximum(zeros - 1, 0)]
-    inner = (before >= ZERO) & (before <= ZERO + 9) | (before == ord("."))
-    return bool(np.any(~inner | (zeros == 0)))
+    digit = text - ZERO < 10  # of unsigned bytes
+    needless = (text == ZERO)[:-1] & digit[1:]
+    needless[1:] &= ~digit[:-2]
+    places = np.flatnonzero(needless)
+    if len(places) and np.any(text[places - 1] != ord(".")):
+        return True
+    return any(sign in block and b"0" + sign in block for sign in (b"x", b"X"))
 
 
 def cleaner(path: Path, dialect: Dialect, tally: Tally):
