@@ -22,7 +22,7 @@ from rapids_trav.io.matrix_market import read_matrix_market
 from rapids_trav.io.parquet import read_parquet, read_schema
 from rapids_trav.io.sniff import find_dialect
 from rapids_trav.io.tables import EdgeTable, read_feather, read_json, read_orc, to_frame
-from rapids_trav.io.text import read_rows
+from rapids_trav.io.text import check_first_row, check_weight, read_rows
 
 IGNORED = (".", "_")  # what a file's name begins with that holds no rows, as _SUCCESS of Spark
 
@@ -153,6 +153,10 @@ def read_text(
     ends = ends_of(file, dialect, src, dst)
     weighed = None if weight is None else dialect.names[position(weight, dialect.names)]
     table, comments = read_rows(file, dialect, ends, text.string_ids)
+    if src is None and not dialect.header:
+        check_first_row(file, dialect, table)
+    if weighed is not None:
+        check_weight(file, dialect, table, weighed)
     return EdgeTable(to_frame(table), *ends, weight=weighed, dialect=dialect, comments=comments)
 
 

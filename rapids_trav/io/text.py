@@ -22,6 +22,7 @@ WHOLE = r"^-?(0|[1-9][0-9]*)(\.0*)?$"
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 FRACTION = r"[+-]?[0-9]*\.[0-9]*[1-9][0-9]*([eE].*)?"
 AMID = r"-?[0-9]+[ \t]+[#%].*"
+LINE = " \r\n"
 HELP = "add string_ids=True (--string-ids on the command line) to take the values as they are written"
 
 
@@ -205,7 +206,7 @@ def malformed(path: Path, dialect: Dialect, ids: Sequence[str]) -> TravError:
                     if sign:
                         other = f"; if {sign} begins no comment, say comment=''"
                 return TravError(
-                    f"Line {number} of {path} is {line.strip()[:60]!r}, where {expected} fields are "
+                    f"Line {number} of {path} is {line.strip(LINE)[:60]!r}, where {expected} fields are "
                     f"expected and {' and '.join(ids)} must not be empty: correct or delete it{other}."
                 )
     except csv.Error as error:
@@ -245,3 +246,32 @@ def _doubtful(path: Path, dialect: Dialect, ids: Sequence[str]) -> TravError:
                 f"comment='#' to cut it, or comment='' to read it."
             )
     return malformed(path, dialect, ids)
+
+
+def check_weight(path: Path, dialect: Dialect, table: pa.Table, name: str) -> None:
+    """Refuse a column of weights that holds words; the message names the first."""
+    if not pa.types.is_string(table.schema.field(name).type):
+        return
+    for number, _, fields in rows.numbered(path, dialect):
+        value = fields[dialect.names.index(name)] if len(fields) == len(dialect.names) else ""
+        if value and value not in NULLS and not is_number(value, dialect.decimal):
+            other = "; a comma before a fraction is read with decimal=','" if "," in value else ""
+            raise TravError(
+                f"Line {number} of {path} has {value[:60]!r} in column {name!r}, which is no number: correct "
+                f"it, or name another column with weight={other}."
+            )
+
+
+def check_first_row(path: Path, dialect: Dialect, table: pa.Table) -> None:
+    """Refuse a first row that tells the numbers of vertices and edges, as some formats do."""
+    if table.num_columns != 2 or not pa.types.is_integer(table.schema.field(0).type) or table.num_rows < 3:
+        return
+    n_vertices, n_edges = (column[0].as_py() for column in table.columns)
+    if n_edges != table.num_rows - 1:
+        return
+    largest = max(pc.max(column.slice(1)).as_py() for column in table.columns)
+    if n_vertices in (largest, largest + 1):
+        raise TravError(
+            f"Line {dialect.skip + 1} of {path} is '{n_vertices} {n_edges}', which may count vertices and "
+            f"edges: delete it or, if it is an edge, name both ends with src=1 and dst=2."
+        )
