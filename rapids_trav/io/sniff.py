@@ -61,9 +61,13 @@ def find_dialect(
         first = ["", *rows[0]] if _has_row_names(body, rows, quote, multiline) else rows[0]
         names = unique_names(path, first) if header else default_names(len(first))
     if len(names) < 2:
+        counts = is_number(body[0]) and len(rows) > 1 and len(rows[1]) > 1
+        advice = (
+            "delete it if it counts the rows" if counts else "check the delimiter, which delimiter= names"
+        )
         raise TravError(
             f"Line {skip + 1} of {path} has one field ({body[0].strip()[:40]!r}), and an edge needs two: "
-            f"check the delimiter, which delimiter= names."
+            f"{advice}."
         )
     dialect = Dialect(
         encoding=encoding,

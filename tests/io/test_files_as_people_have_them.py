@@ -129,6 +129,7 @@ TEXTS = {
     "a matrix with labels": (",a,b,c\na,0,2,0\nb,2,0,1\nc,0,1,0\n", {}, "!matrix"),
     "three edges": ("1 2 5\n2 3 6\n1 3 7\n", {}, "1>2 2>3 1>3"),
     "counts above the edges": ("3 2\n1 2\n2 3\n", {}, "!delete src=1"),
+    "a count above the rows": ("2\n1 2\n2 3\n", {}, "!delete counts"),
     "counts that are an edge": ("3 2\n1 2\n2 3\n", {"src": 1, "dst": 2}, "3>2 1>2 2>3"),
     "a weight that is none": ("src,dst,km\na,b,5\nb,c,far\n", {"weight": "km"}, "!Line 3 far weight="),
     "a weight with a comma": ("src;dst;km\na;b;1,5\n", {"weight": "km"}, "!decimal="),
