@@ -95,7 +95,7 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
             built in several passes from edges that are not stored anywhere.
         src, dst : str or list of str, optional
             Columns of the two ends: one each, or several that together form an id.  The default is `src` and
-            `dst`, else `source` and `destination`.
+            `dst`, else `source` and `destination`, else the only pair of usual names (`from` and `to`, ...).
         directed : bool, optional
             By default, a graph is undirected, as in cuGraph and NetworkX, except that the graph of a sparse
             matrix is directed, as in SciPy.
