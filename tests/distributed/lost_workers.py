@@ -20,7 +20,7 @@ from graph_faults import arm, die, die_at, held
 from rapids_trav import TravError
 from rapids_trav.engines.multigpu.errors import RankError
 
-SOON = 30.0  # seconds within which an error must be raised, even on a busy machine
+SOON = 50.0  # seconds within which an error must be raised: before ranks give up one that is silent, after 60
 EDGES = pd.DataFrame(np.random.default_rng(8).integers(0, 3000, (12_000, 2)), columns=["src", "dst"])
 SOURCE = int(EDGES["src"].iloc[0])
 
@@ -31,9 +31,9 @@ def workers_of(client):
 
 def wait_until(found, wanted, seconds=SOON):
     until = time.monotonic() + seconds
-    while found() != wanted and time.monotonic() < until:
+    while (now := found()) != wanted and time.monotonic() < until:
         time.sleep(0.05)
-    assert found() == wanted
+    assert now == wanted
 
 
 def wait_for_workers(client, n, seconds=SOON):

@@ -1,11 +1,9 @@
-"""Program with a client, which a test kills: `python client_process.py SCHEDULER HOW`."""
+"""A process with a client and a gang, which a test kills."""
 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
-
-sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[2] / "engines" / "multigpu")]
+from multiprocessing.connection import Connection
 
 import rank_functions as ranks
 from distributed import Client
@@ -15,19 +13,15 @@ from rapids_trav.distributed.session.gang import Gang
 MUCH = 100_000_000  # bytes on each worker
 
 
-def main(scheduler: str, how: str) -> None:
+def client_with_gang(test: Connection, scheduler: str, how: str) -> None:
     client = Client(scheduler, set_as_default=False)
     gang = Gang.open(client)
     gang.call(ranks.fill, MUCH)
     kept = gang.call(ranks.keep_much, MUCH)
-    print("ready", flush=True)
+    test.send("ready")
     if how == "searching":
         gang.call(ranks.endless)
     if how == "ending":  # exit without closing anything
         sys.exit(0)
-    sys.stdin.read()
+    test.recv()  # never comes
     del kept
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
-
 import psutil
 import pytest
 import rank_functions as ranks
-from client_process import MUCH
+from client_process import MUCH, client_with_gang
+from client_processes import started
 from lost_workers import wait_until
 from test_gang import extensions
 
@@ -20,22 +17,18 @@ def resident(dask_worker):
     return psutil.Process().memory_info().rss
 
 
-@pytest.mark.parametrize("how", ["idle", "searching", "ending"])
+@pytest.mark.parametrize("how", ["idle", "searching", pytest.param("ending", marks=pytest.mark.slow)])
 def test_memory_is_freed(client, how):
     before = client.run(resident)
-    with subprocess.Popen(
-        [sys.executable, Path(__file__).with_name("client_process.py"), client.scheduler.address, how],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout.readline() == "ready\n"
+    method = "spawn" if how == "ending" else "forkserver"  # with an interpreter that ends as a user's does
+    with started(client_with_gang, client.scheduler.address, how, method=method) as (process, told):
+        assert told.recv() == "ready"
         if how != "ending":
             during = client.run(resident)
             assert all(during[worker] > before[worker] + MUCH for worker in before)
             assert set(extensions(client).values()) == {(1, 1)}
             process.kill()
-        process.wait(60)
+        process.join(60)
     wait_until(lambda: set(extensions(client).values()), {(0, 0)})
     wait_until(lambda: all(now < before[worker] + MUCH for worker, now in client.run(resident).items()), True)
     with Gang.open(client) as gang:
