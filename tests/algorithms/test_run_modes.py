@@ -7,7 +7,7 @@ import pytest
 from rapids_trav import Program
 from rapids_trav.programs import shipped
 
-FURTHER = Program("further", "int64", "min", scatter=lambda value, degree: value + 1)
+FURTHER = Program("further", "int64", "min", scatter=lambda value, degree: value + degree)
 CAPPED = Program(
     "capped",
     "int64",
