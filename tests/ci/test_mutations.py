@@ -1,6 +1,7 @@
 """List of deliberate breaks (mutations): each still applies, and the script reports which test catches it."""
 
 import ast
+import functools
 import importlib.util
 import json
 import sys
@@ -17,6 +18,13 @@ spec.loader.exec_module(mutate)
 MUTATIONS = mutate.load()
 
 
+@functools.cache
+def defined_in(file):
+    """Return the names of the functions and classes of a file of tests."""
+    tree = ast.parse((ROOT / file).read_text())
+    return {node.name for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+
+
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
 def test_each_can_be_made(mutation):
     text = (ROOT / mutation.file).read_text()
@@ -29,12 +37,7 @@ def test_each_can_be_made(mutation):
     for test in mutation.tests:
         file, *names = test.partition("[")[0].split("::")
         assert (ROOT / file).exists()
-        defined = {
-            node.name
-            for node in ast.walk(ast.parse((ROOT / file).read_text()))
-            if isinstance(node, (ast.FunctionDef, ast.ClassDef))
-        }
-        assert set(names) <= defined
+        assert set(names) <= defined_in(file)
 
 
 def test_every_part_of_the_package_has_some():
