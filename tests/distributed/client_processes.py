@@ -14,6 +14,7 @@ import dask.dataframe
 import numpy as np
 import pandas as pd
 from distributed import Client
+from local_clusters import start_fork_server
 
 from rapids_trav import Graph
 
@@ -23,6 +24,7 @@ def started(
     function: Callable, *arguments: Any, method: str = "forkserver"
 ) -> Iterator[tuple[BaseProcess, Connection]]:
     """Call `function(connection, *arguments)` in another process, which is killed in the end."""
+    start_fork_server()
     context = multiprocessing.get_context(method)
     ours, theirs = context.Pipe()
     process = context.Process(target=function, args=(theirs, *arguments), daemon=True)

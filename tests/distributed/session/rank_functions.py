@@ -56,12 +56,17 @@ def keep(state, n_frames=1):
     return Kept({"result": frames, "trace": trace}, about={"rank": rank, "rows": 3 * n_frames})
 
 
-def keep_when_told(state, folder, most_seconds=120):
-    """Say in a folder that the rank has come here, and keep frames once somebody has answered there."""
-    (folder / f"rank {state.communicator.rank}").touch()
+def until_told(folder, most_seconds=120):
+    """Wait until somebody says in a folder to go on."""
     end = time.monotonic() + most_seconds
     while not (folder / "go on").exists() and time.monotonic() < end:
         time.sleep(0.01)
+
+
+def keep_when_told(state, folder):
+    """Say in a folder that the rank has come here, and keep frames once somebody has answered there."""
+    (folder / f"rank {state.communicator.rank}").touch()
+    until_told(folder)
     return keep(state)
 
 
@@ -98,15 +103,18 @@ def unpicklable(state):
     return threading.Lock()
 
 
-def endless(state, pause=0.001):
+def endless(state, folder=None):
+    """Meet again and again; say in the folder, if one is given, that the ranks have met."""
     while True:
         state.communicator.sum([1])
-        time.sleep(pause)
+        if folder is not None:
+            (folder / "met").touch()
+        time.sleep(0.001)
 
 
-def one_sleeps(state, victim, seconds):
+def one_waits(state, victim, folder):
     if state.communicator.rank == victim:
-        time.sleep(seconds)
+        until_told(folder)
     return state.communicator.sum([1])
 
 
@@ -120,9 +128,10 @@ def distances(state, seed, shape, source):
     return found.distance, found.predecessor
 
 
-def build_forever(state):
+def build_forever(state, folder):
     while True:
         distances(state, 1, (state.communicator.size, 1), 0)
+        (folder / "met").touch()
 
 
 def collect():
