@@ -56,17 +56,12 @@ def keep(state, n_frames=1):
     return Kept({"result": frames, "trace": trace}, about={"rank": rank, "rows": 3 * n_frames})
 
 
-def until_told(folder, most_seconds=120):
-    """Wait until somebody says in a folder to go on."""
+def keep_when_told(state, folder, most_seconds=120):
+    """Say in a folder that the rank has come here, and keep frames once somebody has answered there."""
+    (folder / f"rank {state.communicator.rank}").touch()
     end = time.monotonic() + most_seconds
     while not (folder / "go on").exists() and time.monotonic() < end:
         time.sleep(0.01)
-
-
-def keep_when_told(state, folder):
-    """Say in a folder that the rank has come here, and keep frames once somebody has answered there."""
-    (folder / f"rank {state.communicator.rank}").touch()
-    until_told(folder)
     return keep(state)
 
 
@@ -112,9 +107,11 @@ def endless(state, folder=None):
         time.sleep(0.001)
 
 
-def one_waits(state, victim, folder):
-    if state.communicator.rank == victim:
-        until_told(folder)
+def one_is_silent(state, victim, most_seconds=120):
+    """Keep one rank from coming to a meeting until the others have given up."""
+    end = time.monotonic() + most_seconds
+    while state.communicator.rank == victim and state.communicator.failure is None and time.monotonic() < end:
+        time.sleep(0.01)
     return state.communicator.sum([1])
 
 
