@@ -40,6 +40,14 @@ def test_few_active_vertices_notify():
     assert set(found.trace["mode"]) == {"notify"}
 
 
+def test_from_storage_few_active_vertices_are_fewer():
+    """A tenth of the edges notify in memory, but a scattered read of storage costs ten times as much (G14)."""
+    n = 2000
+    for graph, mode in ((path_frame(n).trav.graph(), "notify"), (paged_path(n), "pull")):
+        initial = dict.fromkeys(range(n // 10), 0)
+        assert set(graph.run(CAPPED, initial=initial, max_iterations=1, trace=True).trace["mode"]) == {mode}
+
+
 @pytest.mark.parametrize("program", [CAPPED, shipped.breadth_first()])
 def test_notified_rows_at_the_bounds_of_pages(program):
     n = 2000
