@@ -61,8 +61,9 @@ def assert_tree(view, sources, search):
     assert set(np.flatnonzero(distance == 0)) == set(np.asarray(sources).tolist())
     parent = predecessor[child]
     assert (distance[parent] == distance[child] - 1).all()
-    edges = view.coo.src.astype(np.int64) * view.n_vertices + view.coo.dst
-    assert np.isin(parent.astype(np.int64) * view.n_vertices + child, edges).all()
+    edges = view.coo.src.astype(np.int64) * view.n_vertices + view.coo.dst  # in ascending order
+    used = parent.astype(np.int64) * view.n_vertices + child
+    assert (np.append(edges, -1)[np.searchsorted(edges, used)] == used).all()
 
 
 def cut(distance, depth_limit=None, targets=None):
