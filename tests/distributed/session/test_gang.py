@@ -171,7 +171,7 @@ def test_a_gang_does_not_travel(gang, client):
         pickle.dumps(gang)
 
 
-@pytest.mark.parametrize("calls", [60, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("calls", [60, pytest.param(1000, marks=pytest.mark.release)])
 def test_two_clients_and_threads_with_overlapping_workers(client, cluster, calls):
     """Small calls of gangs that share some workers finish, and each gets its own answers."""
     workers = list(client.nthreads())
