@@ -14,6 +14,7 @@ from rapids_trav.engines.multigpu.loopback import run_ranks
 from rapids_trav.errors import TravError
 
 SHORT = 0.5  # seconds: a deadline that ranks are meant to miss
+LATE = 2.0  # a longer one, which no other rank may miss, even on a busy machine
 
 
 def test_gathering_in_groups():
@@ -120,8 +121,8 @@ def test_a_rank_that_never_comes_is_named_at_the_deadline(call):
             return communicator.sum([1])
         return communicator.all_gather((1, 2), np.zeros(1)) if communicator.rank else None
 
-    with pytest.raises(RankError, match=r"Rank 1 did not answer rank \d within 0.5 s") as caught:
-        run_ranks(3, rank, deadline=SHORT)
+    with pytest.raises(RankError, match=r"Rank 1 did not answer rank \d within 2 s") as caught:
+        run_ranks(3, rank, deadline=LATE)
     stuck.set()
     assert caught.value.rank == 1
 
@@ -135,11 +136,13 @@ def test_a_rank_that_is_held_up_is_not_named():
             return communicator.sum([1])
         if communicator.rank == 2:
             stuck.wait()
-        time.sleep(SHORT / 2)
+        while 0 not in communicator._world.waiting:
+            time.sleep(0.01)
+        time.sleep(LATE / 2)
         return communicator.all_gather((1, 2), np.zeros(1))
 
-    with pytest.raises(RankError, match=r"Rank 2 did not answer rank 0 within 0.5 s") as caught:
-        run_ranks(3, rank, deadline=SHORT)
+    with pytest.raises(RankError, match=r"Rank 2 did not answer rank 0 within 2 s") as caught:
+        run_ranks(3, rank, deadline=LATE)
     stuck.set()
     assert caught.value.rank == 2
 
