@@ -40,7 +40,8 @@ def wait_for_workers(client, n, seconds=SOON):
     """Wait until the client's own cluster has `n` workers, any of which may be killed.
 
     A worker joins the scheduler before its nanny has heard that it started.  If it is killed in between, its
-    nanny never closes, and the cluster waits for that without end (distributed 2026.8).
+    nanny never closes, and the cluster waits for that without end (distributed 2026.7, no longer 2026.8;
+    CONTRIBUTING.md shows it).
     """
     wait_until(lambda: len(workers_of(client)), n, seconds)
     nannies = client.cluster.workers.values()
