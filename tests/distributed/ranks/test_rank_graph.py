@@ -41,7 +41,9 @@ def edges_of(kind):
 
 
 KINDS = ["star", "path", "one vertex", "loops", "disconnected", "R-MAT", "random"]
-CASES = [(kind, GRIDS[i % 4], directed) for i, kind in enumerate(KINDS) for directed in (i % 2 < 1, i % 2 > 0)]
+CASES = [
+    (kind, GRIDS[i % 4], directed) for i, kind in enumerate(KINDS) for directed in (i % 2 < 1, i % 2 > 0)
+]
 CASES = CASES if FULL else CASES[::2]  # else a kind is either directed or not
 CASES += [("R-MAT", shape, True) for shape in GRIDS]
 

@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import sys
+
 import psutil
 import pytest
 import rank_functions as ranks
-from client_process import MUCH, client_with_gang
 from client_processes import started
+from distributed import Client
 from lost_workers import wait_until
 from test_gang import extensions
 
 from rapids_trav.distributed.session.gang import Gang
+
+MUCH = 100_000_000  # bytes on each worker
+
+
+def client_with_gang(test, scheduler, how):
+    client = Client(scheduler, set_as_default=False)
+    gang = Gang.open(client)
+    gang.call(ranks.fill, MUCH)
+    kept = gang.call(ranks.keep_much, MUCH)
+    test.send("ready")
+    if how == "searching":
+        gang.call(ranks.endless)
+    if how == "ending":  # exit without closing anything
+        sys.exit(0)
+    test.recv()  # never comes
+    del kept
 
 
 def resident(dask_worker):
