@@ -6,12 +6,14 @@ not have stay in Arrow's form.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from rapids_trav.errors import TravError, first_line
 
 NULLABLE = {
     pa.int8(): pd.Int8Dtype(),
@@ -34,7 +36,14 @@ def plain_table(table: pa.Table) -> pa.Table:
     All unordered dictionaries of one type become one throughout the table, so that both ends of the edges
     have the same categories; its values ascend, since Arrow gives their positions no meaning.  An ordered
     dictionary is its column's own, for the order of one says nothing of another.
+
+    Raises
+    ------
+    TravError
+        If offsets or indices of a column lead outside its buffers.
     """
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        check_sound(name, column)
     columns = [_plain(column) for column in table.columns]
     groups: dict[pa.DataType, list[int]] = {}
     for i, column in enumerate(columns):
@@ -47,6 +56,16 @@ def plain_table(table: pa.Table) -> pa.Table:
         for i, column in zip(group, _sharing([columns[i] for i in group]), strict=True):
             columns[i] = column
     return pa.table(columns, names=table.column_names)
+
+
+def check_sound(name: Hashable, column: pa.Array | pa.ChunkedArray) -> None:
+    """Refuse a column whose offsets or indices lead outside its buffers: neither Arrow nor kernels check."""
+    try:
+        column.validate(full=True)
+    except (pa.ArrowException, IndexError) as error:
+        raise TravError(
+            f"Column {name!r} is damaged ({first_line(error)}): make it anew, by the safe functions of Arrow."
+        ) from error
 
 
 def ordered(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from rapids_trav.frames import proxies
+from rapids_trav.frames.arrow import check_sound
 from rapids_trav.frames.columns import (
     FEW,
     Array,
@@ -57,6 +58,7 @@ class PandasFrames:
         if foreign:
             frame = frame.copy(deep=False)
         for i in foreign:
+            check_arrow(frame.columns[i], frame.iloc[:, i])
             frame.isetitem(i, _native(frame.iloc[:, i]))
         return frame
 
@@ -234,6 +236,12 @@ def _native(column: Series) -> Series:
     except (ValueError, NotImplementedError):  # a dictionary with nulls or repeated values
         return column.astype(pd.ArrowDtype(dtype.pyarrow_dtype.value_type))
     return categories.set_axis(column.index).rename(column.name)
+
+
+def check_arrow(name: Hashable, column: Series) -> None:
+    """Refuse a column over Arrow's buffers that leads outside them."""
+    if isinstance(column.dtype, pd.ArrowDtype) or getattr(column.dtype, "storage", None) == "pyarrow":
+        check_sound(name, pa.chunked_array(pa.array(column.array)))
 
 
 def nullable_dtype(dtype: np.dtype) -> str:

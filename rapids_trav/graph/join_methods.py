@@ -118,13 +118,14 @@ class JoinMethods(GraphProperties):
         """Return the adjacency matrix as a `scipy.sparse.csr_array`.
 
         Row and column i belong to the i-th vertex in ascending order of the ids, as in the rows of an answer.
-        Entries are the weights or, without weights, the number of times that the edge occurs; weights of
-        repeated edges are added, as in SciPy.  The matrix of an undirected graph is symmetric.
+        Entries are the weights or, without weights, the number of times that the edge occurs, in int64 or
+        float64; weights of repeated edges are added.  The matrix of an undirected graph is symmetric.
 
         Raises
         ------
         TravError
-            If SciPy is not installed.
+            If SciPy is not installed, or integer weights of repeated edges could add up to more than
+            2^63 - 1.
 
         Examples
         --------

@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from rapids_trav.errors import TravError, plain, written
 from rapids_trav.frames.columns import Dtype, move
+from rapids_trav.frames.pandas_frames import check_arrow
 from rapids_trav.ids.maps import Array, Column, Library
 
 
@@ -64,6 +65,8 @@ def read(name: Hashable, column: Column, library: Library, xp: ModuleType) -> Id
             f"Column {name!r} is of type {column.dtype}, whose values cannot be ids: convert it to numbers, "
             f"strings or dates, or put the parts of each value into separate columns."
         )
+    if library.name == "pandas":
+        check_arrow(name, column)
     if (strings := library.factorize_strings(column)) is not None:
         return IdColumn(name, "value", column.dtype, len(column), strings)
     if nulls := library.null_count(column):
@@ -72,6 +75,12 @@ def read(name: Hashable, column: Column, library: Library, xp: ModuleType) -> Id
         column = column.sparse.to_dense()
     dtype, rows = column.dtype, len(column)
     if hasattr(dtype, "categories") and dtype.categories.dtype.kind != "b":
+        codes = library.codes(column)
+        if rows and not 0 <= int(codes.min()) <= int(codes.max()) < len(dtype.categories):
+            raise TravError(
+                f"Column {name!r} is damaged (a code leads outside its {len(dtype.categories)} categories): "
+                f"make it anew."
+            )
         return IdColumn(name, "category", dtype, rows, column)
     if is_object(dtype) and rows and library.name == "pandas":
         column = _infer(name, column)

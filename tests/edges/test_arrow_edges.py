@@ -335,3 +335,20 @@ def test_a_stream_that_gives_nothing_warns_that_it_may_have_been_read():
     with pytest.warns(TravWarning, match="gave no rows: it gives its rows only once"):
         assert Graph.from_edges(reader).n_vertices == 0
     assert Graph.from_edges(table[:0]).n_vertices == 0  # a table gives its rows always
+
+
+def test_offsets_and_indices_outside_their_buffers_are_refused():
+    offsets = np.arange(4, dtype=np.int32)
+    offsets[2] = 2**30
+    texts = pa.Array.from_buffers(pa.string(), 3, [None, pa.py_buffer(offsets), pa.py_buffer(b"abc")])
+    codes = pa.DictionaryArray.from_arrays(pa.array([0, 9, 1]), pa.array(["a", "b"]), safe=False)
+    for column in (texts, codes):
+        table = pa.table({"src": column, "dst": ["a", "b", "c"]})
+        frame = pd.DataFrame({"src": pd.arrays.ArrowExtensionArray(column), "dst": ["a", "b", "c"]})
+        for edges in (table, frame):
+            with pytest.raises(TravError, match="Column 'src' is damaged"):
+                Graph.from_edges(edges)
+    categories = pd.Categorical(["a", "b", "a"])
+    categories._ndarray[1] = 77
+    with pytest.raises(TravError, match="Column 'src' is damaged"):
+        Graph.from_edges(pd.DataFrame({"src": categories, "dst": ["a", "b", "a"]}))
