@@ -14,7 +14,7 @@ from rapids_trav.algorithms.bfs import searches, whole_answers
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import PathOptions, SsspOptions
 from rapids_trav.algorithms.request import ask, distinct, on_engine, unique, vertices
-from rapids_trav.algorithms.sssp import check_weights, shortest
+from rapids_trav.algorithms.sssp import check_weights, lengths, shortest
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import Search
 from rapids_trav.frames.columns import Frame, Masked
@@ -78,7 +78,7 @@ def _frame(graph: TraversableGraph, parts: Sequence[tuple[Array, ...]], each: bo
     columns["step"] = Masked(step, step >= 0)
     columns |= graph.id_columns("vertex", vertex, nulls=True)
     if total:
-        columns["distance"] = Masked(total[0], step >= 0)
+        columns["distance"] = lengths(graph, Masked(total[0], step >= 0))
     return graph.deliver(graph.frame(columns))
 
 

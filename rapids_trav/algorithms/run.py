@@ -6,6 +6,7 @@ caller's ids and order), checkpoints, and the choice of the processor.  The ship
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import replace
@@ -20,7 +21,7 @@ from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import PAGE, ProgramOptions
 from rapids_trav.engines.interface import Engine
 from rapids_trav.engines.runs import BlockSpan, GatherView, IterationTrace, Run, RunOptions
-from rapids_trav.errors import TravError
+from rapids_trav.errors import TravError, TravWarning
 from rapids_trav.frames.columns import Frame, Masked, move
 from rapids_trav.ids.maps import Column
 from rapids_trav.memory.model.program import question_bytes
@@ -47,6 +48,14 @@ def run(
         )
     question = options.for_graph(parameter_numbers(options.parameters))
     question = question.filtered(graph.rows.resolve(options.where))
+    weight = graph.rows.weight
+    if question.weighted and weight is not None and weight.scale:
+        warnings.warn(
+            f"weight={graph.weight!r} holds decimals, which programs see as integers, times "
+            f"{10**weight.scale}: divide by that, or give float64.",
+            TravWarning,
+            stacklevel=2,
+        )
     view = gather_view(graph, program, question)
     ranked = graph.ids.rank is not None
     value = np.dtype(program.dtype).itemsize

@@ -27,13 +27,14 @@ from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import ProgramOptions, SsspOptions
 from rapids_trav.algorithms.request import unique, vertices
 from rapids_trav.algorithms.run import Answer, OnPage, answer, execute, gather_view, running
-from rapids_trav.algorithms.weights import weight_range
+from rapids_trav.algorithms.weights import shown, weight_range
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.csr.blocks import edge_blocks
 from rapids_trav.engines.interface import BfsOptions, Engine
 from rapids_trav.engines.runs import GatherView, Run
 from rapids_trav.errors import TravError, written
 from rapids_trav.frames.columns import Masked
+from rapids_trav.frames.decimals import column_of, from_integers
 from rapids_trav.frames.sums import LIMIT, magnitude
 from rapids_trav.ids.maps import Column, vertex_dtype
 from rapids_trav.memory.model.build import TIGHT_BYTES
@@ -161,9 +162,10 @@ def _of_large_sums(graph: TraversableGraph, view: GatherView, largest: int, prog
     if view.into is view.out:  # an edge, unless it is a loop, is in the rows of both ends
         total //= 2
     if total >= LIMIT:  # which stands for unreached vertices
+        float64 = graph.rows.source.library.remedy("astype('float64')")
         raise TravError(
-            f"weight={graph.weight!r} holds {largest}, and all weights together are {total}, which int64 "
-            f"does not hold: convert it, for example with astype('float64')."
+            f"weight={graph.weight!r} holds {shown(graph, largest)}, and all weights together are "
+            f"{shown(graph, total)}, which int64 does not hold: convert it, for example with {float64}."
         )
     return program if total + largest < LIMIT else saturating_paths()
 
@@ -188,10 +190,18 @@ def _columns(graph: TraversableGraph, found: Shortest, reached_only: bool) -> di
     def rows(values: Array) -> Array:
         return graph.values.in_order(values) if chosen is None else values[chosen]
 
-    columns["distance"] = Masked(rows(found.run.values), rows(reached))
+    columns["distance"] = lengths(graph, Masked(rows(found.run.values), rows(reached)))
     if predecessor is not None:
         columns |= graph.id_columns("predecessor", rows(predecessor), nulls=True)
     return columns
+
+
+def lengths(graph: TraversableGraph, values: Masked) -> Column:
+    """Return sums of weights as a column: decimals if the weights are."""
+    weight, library = graph.rows.weight, graph.rows.source.library
+    if weight is None or not weight.scale:
+        return values
+    return column_of(from_integers(values, weight.scale), library)
 
 
 def shortest_tree(

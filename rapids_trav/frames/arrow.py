@@ -78,6 +78,8 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     kind = column.type
     if kind in PLAIN:
         return column.cast(PLAIN[kind])
+    if pa.types.is_decimal(kind) and kind.bit_width < 128:
+        return column.cast(pa.decimal128(kind.precision, kind.scale))
     if kind == pa.time64("ns"):
         try:
             return column.cast(pa.time64("us"))

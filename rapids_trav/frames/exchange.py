@@ -15,6 +15,7 @@ import pandas as pd
 from rapids_trav.errors import TravError, written
 from rapids_trav.frames import forms, proxies
 from rapids_trav.frames.columns import Array, Frame, id_names, written_id
+from rapids_trav.frames.decimals import as_floats, decimals_of
 from rapids_trav.frames.sums import LIMIT, magnitude, sum_dtype
 
 if TYPE_CHECKING:
@@ -79,8 +80,13 @@ def to_scipy(vertices: Frame, edges: Frame, columns: EdgeColumns) -> scipy.spars
     """Build the SciPy matrix that `Graph.to_scipy` documents."""
     vertices, edges = on_host(vertices), on_host(edges)
     u, v = ends_of(vertices, edges, columns)
-    weight = None if columns.weight is None else edges[columns.weight].to_numpy()
+    weight = None if columns.weight is None else _numbers(edges[columns.weight])
     return matrix(u, v, weight, len(vertices), columns.directed)
+
+
+def _numbers(column: pd.Series) -> np.ndarray:
+    decimals = decimals_of(column)
+    return column.to_numpy() if decimals is None else as_floats(decimals)
 
 
 def matrix(u: Array, v: Array, weight: Array | None, n: int, directed: bool) -> scipy.sparse.csr_array:

@@ -36,6 +36,13 @@ class ArrowForm:
     """Operations on pyarrow tables."""
 
     name = "pyarrow"
+    remedies = {  # what takes the place of pandas' functions in a message
+        "astype(str)": "cast(pyarrow.string())",
+        "astype('float64')": "cast(pyarrow.float64())",
+        "astype('int8')": "cast(pyarrow.int8())",
+        "astype": "cast",
+        "fillna": "fill_null",
+    }
 
     def owns(self, frame: object) -> bool:
         """Return whether this is a frame of the caller's kind."""
@@ -95,6 +102,13 @@ class PandasForm(ArrowForm):
     """Operations on pyarrow tables that were read from another library, with answers in pandas."""
 
     name = "pandas"
+    remedies = {
+        "astype(str)": "CAST(... AS VARCHAR)",
+        "astype('float64')": "CAST(... AS DOUBLE)",
+        "astype('int8')": "CAST(... AS TINYINT)",
+        "astype": "CAST",
+        "fillna": "coalesce",
+    }
 
     def owns(self, frame: object) -> bool:
         return isinstance(frame, pd.DataFrame)
@@ -123,6 +137,13 @@ class PolarsForm:
     """Operations on polars frames."""
 
     name = "polars"
+    remedies = {
+        "astype(str)": "cast(polars.String)",
+        "astype('float64')": "cast(polars.Float64)",
+        "astype('int8')": "cast(polars.Int8)",
+        "astype": "cast",
+        "fillna": "fill_null",
+    }
 
     @property
     def _polars(self) -> ModuleType:
@@ -198,6 +219,9 @@ class HandedOut:
 
     def without_nulls(self, name: Hashable) -> str:
         return self.form.without_nulls(name)
+
+    def remedy(self, call: str) -> str:
+        return self.form.remedies[call]
 
     def read(self, frame: Frame, columns: Sequence[Hashable]) -> Frame:
         """Read columns of one of the caller's frames into a frame of pandas or cuDF.

@@ -80,6 +80,10 @@ class PandasFrames:
         """Return, for a message, how the caller drops the rows in which a column is null."""
         return f"edges.dropna(subset=[{name!r}])"
 
+    def remedy(self, call: str) -> str:
+        """Return, for a message, what in the caller's library does the same as this call of pandas."""
+        return call
+
     def codes(self, column: Series) -> Series:
         """Return the codes of a categorical column, -1 for null."""
         return column.cat.codes

@@ -100,8 +100,10 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
             By default, a graph is undirected, as in cuGraph and NetworkX, except that the graph of a sparse
             matrix is directed, as in SciPy.
         weight : str, optional
-            Numeric column without nulls.  By default, a graph has no weights, unless it is built from a tuple
-            of three arrays or a sparse matrix.  Like any other column, it stays addressable by its name.
+            Numeric column without nulls.  Decimals are exact, as integers of 64 bits in units of their last
+            digit, and so are sums of them; if all together do not fit, they are rounded to float64, with a
+            `TravWarning`.  By default, a graph has no weights, unless it is built from a tuple of three
+            arrays or a sparse matrix.  Like any other column, it stays addressable by its name.
         vertices : id, sequence, Series or frame, optional
             Vertices to include even if no edge has them.  Integers in a list take the dtype of the edges'
             ids if it can hold them, even if the frame has no rows: beside float64 ids, 3 is 3.0.

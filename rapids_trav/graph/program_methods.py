@@ -304,7 +304,8 @@ class ProgramMethods(GraphProperties):
         DataFrame
             `vertex`, in ascending order; `distance`, null where unreached; `predecessor`, in the dtype of the
             ids, null at sources and where unreached.  Distances are in the unit of the weights: nullable
-            int64 for integer weights and nullable float64 for others.  They are the least sums, added along
+            int64 for integer weights, decimals for decimals, and nullable float64 for others.  They are the
+            least sums, added along
             the path in that type, and the same on every engine.  Predecessors form a tree, even over edges of
             weight 0; any of several valid predecessors may be returned.
 
@@ -314,8 +315,8 @@ class ProgramMethods(GraphProperties):
             If a source is not in the graph.
         TravError
             If the graph has no weights or a negative one, or if sums of weights along paths overflow the type
-            of distances; of integers, if the largest weight times the number of vertices does.  An edge of
-            infinite weight leads nowhere.
+            of distances; of integers, if the sum of all weights does.  An edge of infinite weight leads
+            nowhere.
 
         References
         ----------
