@@ -6,7 +6,6 @@ those methods, and the command line from these classes.
 
 from __future__ import annotations
 
-import operator
 import os
 from collections.abc import Mapping, Sequence
 from copy import copy
@@ -22,7 +21,7 @@ from rapids_trav.engines.interface import MOST_LEVELS
 from rapids_trav.errors import TravError, written
 from rapids_trav.storage.filters import Filter, Where
 from rapids_trav.tuning import Policy, RunTuning, SearchTuning, tuned
-from rapids_trav.utilities.checks import flag, one_of
+from rapids_trav.utilities.checks import flag, integer, one_of
 from rapids_trav.utilities.locations import location
 
 Mode = Literal["joint", "each"]
@@ -66,7 +65,7 @@ class SearchOptions:
         if policy is not None and not (isinstance(self.variant, str) and self.variant == "direction"):
             raise TravError(
                 f"policy={policy!r} applies only to the variant 'direction': leave it out, or give "
-                f"variant='direction' as well."
+                f"variant='direction' as well, which a graph on workers does not take."
             )
 
     @property
@@ -355,11 +354,8 @@ def whole_number(what: str, value: object, note: str = "", of: str = "levels", f
     counted, and `first` is the smallest number, for callers that refuse 0 themselves.
     """
     note = f" ({note})" if note else ""
-    try:
-        number = operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        number = -1
-    if number < 0 or isinstance(value, (bool, np.bool_)):
+    number = integer(value)
+    if number is None or number < 0:
         raise TravError(
             f"{what}={written(value)} is not a number of {of}: give an integer of {first} or more{note}."
         )
@@ -368,11 +364,8 @@ def whole_number(what: str, value: object, note: str = "", of: str = "levels", f
 
 def _seed(seed: object) -> None:
     """Refuse a seed that NumPy would not take, or would take otherwise than as a number."""
-    try:
-        number = 0 if seed is None else operator.index(seed)  # type: ignore[arg-type]
-    except TypeError:
-        number = -1
-    if number < 0 or isinstance(seed, (bool, np.bool_)):
+    number = 0 if seed is None else integer(seed)
+    if number is None or number < 0:
         raise TravError(
             f"seed={written(seed)} is not a seed: give an integer of 0 or more (None samples anew each time)."
         )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Iterator
 
 import numpy as np
 import pyarrow as pa
 
 from rapids_trav.edges.sources import EdgeSource
-from rapids_trav.errors import TravError, TravWarning
+from rapids_trav.errors import TravError, warn
 from rapids_trav.frames.columns import Dtype, Series, Values
 from rapids_trav.frames.decimals import as_integers, decimals_of
 from rapids_trav.frames.sums import LIMIT, magnitude
@@ -55,11 +54,9 @@ class BuildPass:
             self.n_edges += len(frame)
             dtypes = [frame[name].dtype for name in self._sides[0]]
         if self._decimals.found and self.weight_dtype != np.int64:
-            warnings.warn(
+            warn(
                 f"weight={self._weight!r} holds decimals that do not all fit 64 bits without their point, so "
-                f"that they are rounded to float64: scale them, or give float64.",
-                TravWarning,
-                stacklevel=2,
+                f"that they are rounded to float64: scale them, or give float64."
             )
         for components in self._extra:
             yield [

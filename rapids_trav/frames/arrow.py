@@ -132,6 +132,23 @@ def _dictionary(indices: pa.Array, values: pa.Array, ordered: bool) -> pa.Dictio
     return pa.DictionaryArray.from_arrays(indices, values, ordered=ordered)
 
 
+def taken(column: pa.ChunkedArray, rows: np.ndarray) -> pa.ChunkedArray:
+    """Return these rows of a column of any type; Arrow cannot take those of some."""
+    kind = column.type
+    if kind in PLAIN:
+        return column.cast(PLAIN[kind]).take(pa.array(rows)).cast(kind)
+    if pa.types.is_run_end_encoded(kind):
+        values = pc.run_end_decode(column).take(pa.array(rows))
+        return pa.chunked_array(pc.run_end_encode(values, run_end_type=kind.run_end_type), kind)
+    try:
+        return column.take(pa.array(rows))
+    except pa.ArrowNotImplementedError:  # views inside of lists, for example
+        firsts = np.flatnonzero(np.diff(rows, prepend=-2) != 1)
+        ends = np.append(firsts[1:], len(rows))
+        runs = [column.slice(rows[first], end - first) for first, end in zip(firsts, ends, strict=True)]
+        return pa.chunked_array([chunk for run in runs for chunk in run.chunks], kind)
+
+
 def to_pandas(table: pa.Table) -> pd.DataFrame:
     """Convert a table to a frame; numbers without nulls are not copied if they are contiguous."""
     columns = {i: _pandas_column(column) for i, column in enumerate(plain_table(table).columns)}

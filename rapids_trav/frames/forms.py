@@ -62,12 +62,7 @@ class ArrowForm:
 
     def take(self, frame: Frame, rows: np.ndarray) -> Frame:
         """Return these rows with all columns, as a frame of the caller's kind."""
-        if not any(column.type in arrow.PLAIN for column in frame.columns):
-            return frame.take(pa.array(rows))
-        # Arrow cannot take rows of string views.
-        plain = [column.cast(arrow.PLAIN.get(column.type, column.type)) for column in frame.columns]
-        taken = pa.table(plain, names=frame.column_names).take(pa.array(rows))
-        return taken.cast(frame.schema)
+        return pa.table([arrow.taken(column, rows) for column in frame.columns], schema=frame.schema)
 
     def concat(self, frames: Sequence[Frame]) -> Frame:
         """Concatenate the rows of all frames."""

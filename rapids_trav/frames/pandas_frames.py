@@ -254,6 +254,8 @@ def nullable_dtype(dtype: np.dtype) -> str:
 
 
 def _nullable(values: np.ndarray, valid: np.ndarray) -> pd.api.extensions.ExtensionArray:
+    if values.dtype == np.float16:  # which pandas' own types lack
+        return pd.arrays.ArrowExtensionArray(pa.array(values, mask=~valid))
     kind = pd.arrays.FloatingArray if values.dtype.kind == "f" else pd.arrays.IntegerArray
     return kind(values, ~valid)
 

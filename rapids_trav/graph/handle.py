@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
-from typing import Generic
+from typing import Any, Generic
 
 from rapids_trav.algorithms.options import Direction
+from rapids_trav.algorithms.questions import Questions
 from rapids_trav.distributed import clusters
 from rapids_trav.edges.sources import Ends
 from rapids_trav.engines.interface import Engine
@@ -29,7 +30,7 @@ from rapids_trav.storage.memory_errors import telling_of_memory
 class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Generic[FrameT]):
     """A graph over the edges of a frame, built once and queried many times.
 
-    Make one with ``edges.trav.graph(...)`` or `Graph.from_edges`.
+    Make one with ``edges.trav.graph(...)`` or `Graph.from_edges`; ``Graph(edges, ...)`` is the latter.
 
     Attributes
     ----------
@@ -56,6 +57,16 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
     >>> friends.n_vertices, friends.directed, friends.engine.name
     (4039, False, 'cpu')
     """
+
+    def __init__(self, edges: object, src: Ends = None, dst: Ends = None, **options: Any) -> None:
+        self.questions = self.from_edges(edges, src, dst, **options).questions
+
+    @classmethod
+    def _asking(cls, questions: Questions) -> Graph:
+        """Return the graph that hands its questions to this object."""
+        graph = object.__new__(cls)
+        graph.questions = questions
+        return graph
 
     @classmethod
     def from_edges(
@@ -202,10 +213,10 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
             keep_rows=keep_rows,
         )
         if (cluster := clusters.cluster_for(edges, options)) is not None:
-            return cls(clusters.build(edges, options, cluster))
+            return cls._asking(clusters.build(edges, options, cluster))
         with telling_of_memory("building the graph", engine):
             parts = build.build(edges, options)
-        return cls(LocalQuestions(**vars(parts)))
+        return cls._asking(LocalQuestions(**vars(parts)))
 
     @classmethod
     def open(
@@ -272,10 +283,10 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         """
         if (cluster := clusters.cluster_of_parts(folder, client)) is not None:
             clusters.refuse_local(memory_limit=memory_limit, spill=spill, verify=verify)
-            return cls(clusters.open_saved(folder, engine, cluster))
+            return cls._asking(clusters.open_saved(folder, engine, cluster))
         with telling_of_memory("opening the graph", engine):
             parts = graphs.open_saved(folder, engine, memory_limit, spill, verify)
-        return cls(LocalQuestions(**vars(parts)))
+        return cls._asking(LocalQuestions(**vars(parts)))
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write the graph to a folder, from which `Graph.open` loads it faster than it was built.

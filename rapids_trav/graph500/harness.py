@@ -33,7 +33,7 @@ from rapids_trav.graph500.report import Report
 from rapids_trav.graph500.roots import choose
 from rapids_trav.storage.build_options import BuildOptions
 from rapids_trav.storage.on_devices import OnDevices, is_spread
-from rapids_trav.utilities.checks import flag
+from rapids_trav.utilities.checks import flag, integer
 from rapids_trav.utilities.machine import GPU_PACKAGES, find_driver, find_version
 
 MOST_SCALE = 30  # labels are 32-bit
@@ -88,7 +88,7 @@ def run(
     TravError
         If an argument is invalid, or the engine is not available.
     """
-    check(scale, edge_factor, roots, seed)
+    scale, edge_factor, roots, seed = check(scale, edge_factor, roots, seed)
     flag("validate", validate)
     runner = engine_for(engine, devices)
     n_edges = edge_factor << scale
@@ -134,11 +134,15 @@ def engine_for(engine: str | Engine, devices: str | Sequence[int] | None) -> Eng
     return runner if devices is None else engines.spread_over(runner, devices)
 
 
-def check(scale: int, edge_factor: int, roots: int, seed: int) -> None:
-    """Refuse invalid arguments."""
-    for name, value in (("scale", scale), ("edge_factor", edge_factor), ("roots", roots), ("seed", seed)):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+def check(scale: int, edge_factor: int, roots: int, seed: int) -> tuple[int, int, int, int]:
+    """Return the arguments as integers of Python, or refuse them."""
+    numbers = {}
+    given = {"scale": scale, "edge_factor": edge_factor, "roots": roots, "seed": seed}
+    for name, value in given.items():
+        if (number := integer(value)) is None:
             raise TravError(f"{name}={written(value)} is not an integer: give one.")
+        numbers[name] = number
+    scale, edge_factor, roots, seed = numbers.values()
     if not 1 <= scale <= MOST_SCALE:
         raise TravError(f"scale={written(scale)} is out of range: choose 1 to {MOST_SCALE}.")
     for name, value in (("edge_factor", edge_factor), ("roots", roots)):
@@ -152,6 +156,7 @@ def check(scale: int, edge_factor: int, roots: int, seed: int) -> None:
         raise TravError(
             f"seed={written(seed)} is {'negative' if seed < 0 else 'past 63 bits'}: choose 0 to {MOST_SEED}."
         )
+    return scale, edge_factor, roots, seed
 
 
 def draw_roots(has_neighbor: np.ndarray, roots: int, seed: int) -> np.ndarray:
