@@ -12,7 +12,7 @@ import pyarrow as pa
 from rapids_trav.edges.frame_rows import GraphDefaults
 from rapids_trav.errors import TravError, first_line, type_name
 from rapids_trav.frames.columns import Frame, Values, library_of
-from rapids_trav.frames.exchange import summed
+from rapids_trav.frames.exchange import with_sums
 
 NAMES = ("src", "dst", "weight")  # columns of the frame made from arrays
 
@@ -85,7 +85,7 @@ def adjacency(matrix: Values) -> tuple[Frame, GraphDefaults]:
         )
     entries = _entries(matrix)
     if matrix.format in ("coo", "csr", "csc") and not matrix.has_canonical_format:
-        entries = summed(entries, entries.data)
+        entries = with_sums(entries)
     columns = {"src": entries.row, "dst": entries.col}
     weighted = entries.dtype.kind != "b"
     if weighted:

@@ -92,38 +92,37 @@ def _numbers(column: pd.Series) -> np.ndarray:
 def matrix(u: Array, v: Array, weight: Array | None, n: int, directed: bool) -> scipy.sparse.csr_array:
     """Return the adjacency matrix of edges between the vertices 0 to n-1; repeated edges are summed."""
     sparse = _library("scipy.sparse", "to_scipy")
-    values = np.ones(len(u), dtype=np.int64) if weight is None else weight.astype(sum_dtype(weight.dtype))
-    given = values
+    given = np.ones(len(u), dtype=np.int64) if weight is None else weight.astype(sum_dtype(weight.dtype))
+    values = given
     if not directed:
         other = u != v
         u, v = np.concatenate([u, v[other]]), np.concatenate([v, u[other]])
         values = np.concatenate([values, values[other]])
-    return summed(sparse.coo_array((values, (u, v)), shape=(n, n)), given).tocsr()
+    summed = sparse.csr_array((values, (u, v)), shape=(n, n))
+    refuse_overflow(given, repeated=summed.nnz < len(values))
+    return summed
 
 
-def summed(entries: scipy.sparse.coo_array, given: Array) -> scipy.sparse.coo_array:
-    """Return entries, those of one place added up: integers in int64, floats in float64.
+def with_sums(entries: scipy.sparse.coo_array) -> scipy.sparse.coo_array:
+    """Return entries, those of one place added up, integers in int64 and floats in float64.
 
     Entries of which no two have one place are returned as they are.
-
-    Raises
-    ------
-    TravError
-        If sums of `given`, the weights of which one place may hold all, could pass 2^63 - 1 as integers.
     """
-    places = type(entries)((np.ones(len(entries.data), bool), (entries.row, entries.col)), entries.shape)
-    places.sum_duplicates()
-    if len(places.data) == len(entries.data):
+    boolean = entries.dtype.kind == "b"
+    summed = (entries if boolean else entries.astype(sum_dtype(entries.dtype))).tocsr()
+    if summed.nnz == len(entries.data):
         return entries
-    if entries.dtype.kind in "iu" and (total := magnitude(given)) > LIMIT:
+    refuse_overflow(entries.data, repeated=not boolean)
+    return summed.tocoo()
+
+
+def refuse_overflow(weights: Array, repeated: bool) -> None:
+    """Refuse integer weights of repeated edges if all together could pass 2^63 - 1."""
+    if repeated and weights.dtype.kind in "iu" and (total := magnitude(weights)) > LIMIT:
         raise TravError(
             f"The edges are repeated, and their weights add up to {total}, more than 2^63 - 1: convert the "
             f"weights, for example with astype('float64')."
         )
-    if entries.dtype.kind != "b":
-        entries = entries.astype(sum_dtype(entries.dtype))
-    entries.sum_duplicates()
-    return entries
 
 
 def _library(name: str, method: str) -> ModuleType:

@@ -5,7 +5,7 @@ In Numba itself, any error raised when such a file is unpickled reaches the call
 
 from __future__ import annotations
 
-import contextlib
+import threading
 from collections.abc import Callable
 
 from numba.core.caching import FunctionCache, IndexDataCacheFile
@@ -27,8 +27,13 @@ class KernelCache(FunctionCache):
             return None
 
     def save_overload(self, signature: object, data: object) -> None:
-        with contextlib.suppress(OSError):  # a full disk costs the next process a compilation
+        try:
             super().save_overload(signature, data)
+        except OSError:  # a full disk costs the next process a compilation
+            pass
+        except RuntimeError:  # LLVM handed over the code in a callback, where exceptions get lost
+            if threading.current_thread() is threading.main_thread():
+                raise KeyboardInterrupt from None
 
 
 class CacheFile(IndexDataCacheFile):
