@@ -33,6 +33,7 @@ except ValueError as error:  # NUMBA_NUM_THREADS=0, for example
 Result = TypeVar("Result")
 
 PIECES_PER_THREAD = 8
+SHORT = 1 << 24  # edges and vertices that may be read before the calling thread leaves them to others
 ENDING = 0.5  # seconds in which threads that were told to stop do so, unless they compile
 WATCHING = 0.1  # seconds between two looks at threads that work for the calling one
 _most: ContextVar[int | None] = ContextVar("rapids_trav_threads", default=None)
@@ -46,6 +47,17 @@ def kernel(function: Callable) -> Callable:
     with contextlib.suppress(RuntimeError):
         dispatcher._cache = KernelCache(function)
     return dispatcher
+
+
+def aside(work: int, function: Callable[..., Result], *arguments: object) -> Result:
+    """Call a sequential kernel so that a signal ends it; its last argument is a word that is then not 0.
+
+    Short `work`, counted in edges and vertices, is done by the calling thread.
+    """
+    stop = np.zeros(1, np.int64)
+    if work <= SHORT:
+        return function(*arguments, stop)
+    return Threads(1).run_aside(lambda begin, end: function(*arguments, stop), 1, stop)[0]
 
 
 def keeps() -> bool:

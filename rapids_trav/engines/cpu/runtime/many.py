@@ -9,11 +9,10 @@ from typing import TypeVar
 import numpy as np
 
 from rapids_trav.engines.cpu.runtime.compile import Team
+from rapids_trav.jit.kernels import SHORT
 from rapids_trav.utilities.progress import report
 
 Result = TypeVar("Result")
-
-SHORT = 1 << 24  # edges and vertices that searches may read before the calling thread hands them over
 
 
 class Watch:
