@@ -63,6 +63,7 @@ from rapids_trav.storage.build_options import Order
 from rapids_trav.storage.edge_rows import RowReader
 from rapids_trav.storage.filters import Filter
 from rapids_trav.storage.in_memory import InMemory
+from rapids_trav.utilities.progress import ProgressOption
 
 __all__ = ["Graph"]
 
@@ -89,6 +90,7 @@ from rapids_trav.graph import Graph
 from rapids_trav.programs.definition import Program
 from rapids_trav.storage.build_options import Order
 from rapids_trav.storage.filters import Filter
+from rapids_trav.utilities.progress import ProgressOption
 
 class LazyFrameAccessor:
     def __init__(self, frame: Frame) -> None: ...

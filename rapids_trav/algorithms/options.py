@@ -23,6 +23,7 @@ from rapids_trav.storage.filters import Filter, Where
 from rapids_trav.tuning import Policy, RunTuning, SearchTuning, tuned
 from rapids_trav.utilities.checks import flag, integer, one_of
 from rapids_trav.utilities.locations import location
+from rapids_trav.utilities.progress import ProgressOption, check_progress
 
 Mode = Literal["joint", "each"]
 Direction = Literal["out", "in", "both"]
@@ -53,8 +54,10 @@ class SearchOptions:
     variant: str = "auto"
     tuning: Mapping[str, object] | None = None
     trace: bool = False
+    progress: ProgressOption = False
 
     def __post_init__(self) -> None:
+        check_progress(self.progress)
         one_of("mode", self.mode, get_args(Mode))
         one_of("direction", self.direction, get_args(Direction))
         if self.depth_limit is not None:
@@ -107,8 +110,10 @@ class CentralityOptions:
 
     direction: Direction = "out"
     where: Filter = None
+    progress: ProgressOption = False
 
     def __post_init__(self) -> None:
+        check_progress(self.progress)
         one_of("direction", self.direction, get_args(Direction))
 
 
@@ -154,7 +159,7 @@ class IterationOptions:
     processor: Processor = "auto"
     schedule: Schedule = "auto"
     trace: bool = False
-    progress: bool = False
+    progress: ProgressOption = False
     checkpoint: str | os.PathLike[str] | None = None
     checkpoint_every: CheckpointEvery = EVERY
     resume: bool = False
@@ -166,8 +171,9 @@ class IterationOptions:
             flag("asynchronous", self.asynchronous)
         if self.checkpoint is not None:
             location("checkpoint", self.checkpoint)
-        for name in ("trace", "progress", "resume"):
+        for name in ("trace", "resume"):
             flag(name, getattr(self, name))
+        check_progress(self.progress)
         self._check_every()
         if self.resume and self.checkpoint is None:
             raise TravError("resume=True continues from a checkpoint: name its folder with checkpoint=.")

@@ -21,6 +21,7 @@ from rapids_trav.frames.columns import Frame, Masked
 from rapids_trav.ids.lookup import lookup
 from rapids_trav.ids.maps import vertex_dtype
 from rapids_trav.memory.model.search import paths_bytes
+from rapids_trav.utilities.progress import report
 
 
 def paths(graph: TraversableGraph, sources: object, options: PathOptions) -> Frame:
@@ -65,6 +66,7 @@ def _by_weight(graph: TraversableGraph, sources: object, options: PathOptions) -
             search, target, step, vertex = _follow(graph, Search(level, found.predecessor), ends)
             total = found.run.values[graph.engine.xp.maximum(vertex, 0)]
             parts.append((own[search], ends[target], step, vertex, total))
+            report(len(roots) if first is None else first + 1, len(roots), "sources")
             del found, level
     return _frame(graph, parts, each)
 

@@ -14,6 +14,7 @@ from rapids_trav.frames.decimals import as_integers, decimals_of
 from rapids_trav.frames.sums import LIMIT, magnitude
 from rapids_trav.ids.given import read_column, refuse_nulls
 from rapids_trav.ids.maps import Library
+from rapids_trav.utilities.progress import report
 
 
 class BuildPass:
@@ -44,6 +45,7 @@ class BuildPass:
         self.chunks = self.n_edges = 0
         self.weight_dtype, self._decimals = None, Decimals()
         dtypes: list[Dtype] = []
+        total = self._source.count_rows()
         columns = [*self._sides[0], *self._sides[1], *([self._weight] if self._weight is not None else [])]
         for frame in self._source.chunks(list(dict.fromkeys(columns))):  # the sides may share a column
             if self._weight is not None:
@@ -52,6 +54,7 @@ class BuildPass:
                 yield [(name, frame[name]) for name in side]
             self.chunks += 1
             self.n_edges += len(frame)
+            report(self.n_edges, total, "rows")
             dtypes = [frame[name].dtype for name in self._sides[0]]
         if self._decimals.found and self.weight_dtype != np.int64:
             warn(

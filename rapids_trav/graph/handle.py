@@ -25,6 +25,7 @@ from rapids_trav.saved import graphs
 from rapids_trav.storage import build
 from rapids_trav.storage.build_options import BuildOptions, Order
 from rapids_trav.storage.memory_errors import telling_of_memory
+from rapids_trav.utilities.progress import ProgressOption, once, shown
 
 
 class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Generic[FrameT]):
@@ -88,6 +89,7 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         grid: tuple[int, int] | None = None,
         devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
+        progress: ProgressOption = False,
     ) -> Graph:
         """Build a graph from an edge list.
 
@@ -163,6 +165,10 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         keep_rows : bool, default True
             Whether workers keep all columns of the edges, for `where` and the edges of `khop`.  If False,
             they keep only the graph and need less memory.
+        progress : bool or callable, default False
+            Show on a terminal or in a notebook what is done; or a function, called every now and then with
+            what is done, of how much (None if it is not known) and the unit: "rows" that were read, then
+            "edges" of which rows of neighbours were built.
 
         Raises
         ------
@@ -211,10 +217,12 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
             grid=grid,
             devices=devices,
             keep_rows=keep_rows,
+            progress=progress,
         )
         if (cluster := clusters.cluster_for(edges, options)) is not None:
-            return cls._asking(clusters.build(edges, options, cluster))
-        with telling_of_memory("building the graph", engine):
+            with once("building the graph", progress, "graphs"):
+                return cls._asking(clusters.build(edges, options, cluster))
+        with telling_of_memory("building the graph", engine), shown("building the graph", progress):
             parts = build.build(edges, options)
         return cls._asking(LocalQuestions(**vars(parts)))
 
@@ -228,6 +236,7 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         spill: str | os.PathLike[str] | None = None,
         verify: bool | None = None,
         client: object = None,
+        progress: ProgressOption = False,
     ) -> Graph:
         """Open a graph that `save` wrote.
 
@@ -251,6 +260,8 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
             For a graph that was saved from the workers of a cluster: the client of the cluster that opens
             it; by default, the current one.  That cluster may have more or fewer workers; all of them must
             be able to read the folder.
+        progress : bool or callable, default False
+            As in `from_edges`, in "bytes" that were checked.
 
         Raises
         ------
@@ -283,12 +294,13 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         """
         if (cluster := clusters.cluster_of_parts(folder, client)) is not None:
             clusters.refuse_local(memory_limit=memory_limit, spill=spill, verify=verify)
-            return cls._asking(clusters.open_saved(folder, engine, cluster))
-        with telling_of_memory("opening the graph", engine):
+            with once("opening the graph", progress, "graphs"):
+                return cls._asking(clusters.open_saved(folder, engine, cluster))
+        with telling_of_memory("opening the graph", engine), shown("opening the graph", progress):
             parts = graphs.open_saved(folder, engine, memory_limit, spill, verify)
         return cls._asking(LocalQuestions(**vars(parts)))
 
-    def save(self, folder: str | os.PathLike[str]) -> None:
+    def save(self, folder: str | os.PathLike[str], *, progress: ProgressOption = False) -> None:
         """Write the graph to a folder, from which `Graph.open` loads it faster than it was built.
 
         `rapids_trav.saved.write` documents the files of the folder.  The folder is complete or does not
@@ -302,6 +314,8 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         ----------
         folder : path
             Folder that is empty or does not exist yet; a link stands for the folder to which it points.
+        progress : bool or callable, default False
+            As in `from_edges`, in "bytes" that were written.
 
         Raises
         ------
@@ -319,7 +333,8 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         ...     rapids_trav.Graph.open(f"{folder}/tree", engine="cpu").n_edges
         4
         """
-        self.questions.save(folder)
+        with shown("saving the graph", progress):
+            self.questions.save(folder)
 
     def degrees(self, direction: Direction = "out") -> Frame:
         """Return the number of edges at each vertex, as a frame of `vertex` and `degree` (int64).

@@ -16,6 +16,7 @@ from rapids_trav.frames.columns import Frame, Values, move
 from rapids_trav.frames.exchange import EdgeColumns
 from rapids_trav.graph.contents import GraphContents
 from rapids_trav.graph.properties import GraphProperties
+from rapids_trav.utilities.progress import ProgressOption, shown
 
 if TYPE_CHECKING:
     import igraph
@@ -150,7 +151,7 @@ class JoinMethods(GraphProperties):
             u, v = place[u], place[v]
         return exchange.matrix(u, v, weight[0] if weight else None, graph.n_vertices, graph.directed)
 
-    def path_layout(self, relaxed: int = 0) -> PathLayout:
+    def path_layout(self, relaxed: int = 0, *, progress: ProgressOption = False) -> PathLayout:
         """Decompose the edges into paths, each edge in one, and compare this layout with rows of neighbours.
 
         A value travels along all edges of a path in one pass, and long paths take less memory than rows.  The
@@ -163,6 +164,8 @@ class JoinMethods(GraphProperties):
             With 0 ("strict"), a path ends at the first vertex to which several edges lead, which is nearly
             every vertex of an undirected graph.  Otherwise, it goes on through such vertices until it has
             this many edges.
+        progress : bool or callable, default False
+            As in `run`, in "ranges" of vertices, one for each thread.
 
         Returns
         -------
@@ -196,7 +199,8 @@ class JoinMethods(GraphProperties):
         >>> layout.n_paths, layout.mean_length
         (1, 3.0)
         """
-        return self.questions.path_layout(relaxed)
+        with shown("path_layout", progress):
+            return self.questions.path_layout(relaxed)
 
     def _in_this_process(self, method: str) -> GraphContents:
         """Return the graph's contents; refuse the method for a graph on the workers of a cluster."""

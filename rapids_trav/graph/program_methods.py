@@ -23,6 +23,7 @@ from rapids_trav.algorithms.options import (
 from rapids_trav.graph.properties import GraphProperties
 from rapids_trav.programs.definition import Program
 from rapids_trav.storage.filters import Filter
+from rapids_trav.utilities.progress import ProgressOption
 
 
 class ProgramMethods(GraphProperties):
@@ -44,7 +45,7 @@ class ProgramMethods(GraphProperties):
         processor: Processor = "auto",
         schedule: Schedule = "auto",
         trace: bool = False,
-        progress: bool = False,
+        progress: ProgressOption = False,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
@@ -114,9 +115,10 @@ class ProgramMethods(GraphProperties):
             memory ("stay") or had rows to work on ("work"), in milliseconds from the start; pandas' `explode`
             makes rows of them.  An asynchronous push has one row for all its rounds.  Sums of floats may
             differ in their last digits from those of a run without a trace, which adds them in another order.
-        progress : bool, default False
-            During the run, show on a terminal or in a notebook how many pages and bytes of a graph larger
-            than memory have been streamed.
+        progress : bool or callable, default False
+            Show on a terminal or in a notebook what is done, with the residual of a program that has a
+            tolerance; for a graph larger than memory, the pages and bytes streamed.  Or a function, called
+            with what is done, of how much (None if it is not known) and the unit: "iterations" or "pages".
         checkpoint : path, optional
             Folder in which to save the state of the run every `checkpoint_every` iterations and after the
             last.
@@ -198,7 +200,7 @@ class ProgramMethods(GraphProperties):
         processor: Processor = "auto",
         schedule: Schedule = "auto",
         trace: bool = False,
-        progress: bool = False,
+        progress: ProgressOption = False,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
@@ -279,7 +281,7 @@ class ProgramMethods(GraphProperties):
         processor: Processor = "auto",
         schedule: Schedule = "auto",
         trace: bool = False,
-        progress: bool = False,
+        progress: ProgressOption = False,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
@@ -362,7 +364,7 @@ class ProgramMethods(GraphProperties):
         processor: Processor = "auto",
         schedule: Schedule = "auto",
         trace: bool = False,
-        progress: bool = False,
+        progress: ProgressOption = False,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,

@@ -35,6 +35,8 @@ from rapids_trav.storage.build_options import BuildOptions
 from rapids_trav.storage.on_devices import OnDevices, is_spread
 from rapids_trav.utilities.checks import flag, integer
 from rapids_trav.utilities.machine import GPU_PACKAGES, find_driver, find_version
+from rapids_trav.utilities.progress import ProgressOption, shown
+from rapids_trav.utilities.progress import report as progress_of
 
 MOST_SCALE = 30  # labels are 32-bit
 MOST_EDGE_FACTOR = 2**20  # far beyond memory, and within the range of NumPy's integers
@@ -56,6 +58,7 @@ def run(
     devices: str | Sequence[int] | None = None,
     validate: bool = True,
     notify: Notify | None = None,
+    progress: ProgressOption = False,
 ) -> Report:
     """Run the Graph500 benchmark's breadth-first part.
 
@@ -78,6 +81,9 @@ def run(
         Check each search by the five rules (see `validation`); failures are reported, not raised.
     notify : callable, optional
         Called as ``notify(step, done, total)`` while it runs.
+    progress : bool or callable, default False
+        Show on a terminal or in a notebook what is done; or a function, called with what is done, of how much
+        and the unit: "roots", after the "rows" and "edges" of the build.
 
     Returns
     -------
@@ -94,8 +100,14 @@ def run(
     n_edges = edge_factor << scale
     device = named(runner.name)
     spread = runner.devices if is_spread(runner) else ()
-    report = notify or (lambda step, done, total: None)
-    with device.memory(spread):
+    notify = notify or (lambda step, done, total: None)
+
+    def report(step: str, done: int, total: int) -> None:
+        notify(step, done, total)
+        if step == "Searching":
+            progress_of(done, total, "roots")
+
+    with device.memory(spread), shown("graph500", progress):
         report("Generating the edges", 0, 1)
         edges, generation, _ = device.timed(
             lambda: list(

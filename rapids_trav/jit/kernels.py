@@ -56,8 +56,23 @@ def aside(work: int, function: Callable[..., Result], *arguments: object) -> Res
     """
     stop = np.zeros(1, np.int64)
     if work <= SHORT:
-        return function(*arguments, stop)
+        with undisguised():
+            return function(*arguments, stop)
     return Threads(1).run_aside(lambda begin, end: function(*arguments, stop), 1, stop)[0]
+
+
+@contextmanager
+def undisguised() -> Iterator[None]:
+    """Raise an interrupt that came while a kernel handed over its arrays, which Python calls a SystemError."""
+    try:
+        yield
+    except SystemError as error:
+        cause: BaseException | None = error
+        while isinstance(cause, SystemError):
+            cause = cause.__cause__
+        if isinstance(cause, KeyboardInterrupt):
+            raise KeyboardInterrupt from None
+        raise
 
 
 def keeps() -> bool:

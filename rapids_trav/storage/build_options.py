@@ -16,6 +16,7 @@ from rapids_trav.errors import TravError, written
 from rapids_trav.tuning import BuildTuning, Layout, SortBackEnd, tuned
 from rapids_trav.utilities.checks import flag, integer, one_of
 from rapids_trav.utilities.locations import folder
+from rapids_trav.utilities.progress import ProgressOption, check_progress
 from rapids_trav.utilities.sizes import parse_limit
 
 Order = Literal["degree", "locality", "ids"]
@@ -40,8 +41,10 @@ class BuildOptions:
     grid: tuple[int, int] | None = None
     devices: str | Sequence[int] | None = None
     keep_rows: bool = True
+    progress: ProgressOption = False
 
     def __post_init__(self) -> None:
+        check_progress(self.progress)
         if self.directed is not None:
             flag("directed", self.directed)
         if self.degree_sort is not None:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -22,7 +22,17 @@ if TYPE_CHECKING:
 
 Tell: TypeAlias = Callable[[int, int | None, str], object]  # called with what is done, of how much, and the unit
 ProgressOption: TypeAlias = bool | Tell
-_told: ContextVar[Tell | None] = ContextVar("rapids_trav_progress", default=None)
+OnPage: TypeAlias = Callable[[int, int], None]
+
+
+class Told(NamedTuple):
+    """Functions that take what is done, of how much, the unit and a note; and pages and bytes."""
+
+    tell: Callable[[int, int | None, str, str], object]
+    on_page: OnPage
+
+
+_told: ContextVar[Told | None] = ContextVar("rapids_trav_progress", default=None)
 
 
 class PageProgress:
@@ -32,6 +42,7 @@ class PageProgress:
         from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # takes a moment
 
         self.pages = self.bytes = 0
+        self._done = ""
         self._lock = threading.Lock()  # pages may come from several threads
         self._bar = Progress(
             SpinnerColumn(),
@@ -53,21 +64,28 @@ class PageProgress:
     def __exit__(self, *exception: object) -> None:
         self._bar.stop()
 
-    def tell(self, done: int, total: int | None, unit: str) -> None:
+    def tell(self, done: int, total: int | None, unit: str, note: str = "") -> None:
         """Show what is done of how much."""
-        if unit == "pages":  # `on_page` shows them with their bytes
-            return
         of = "" if total is None else f" of {total:,}"
-        self._bar.update(self._task, said=f"{done:,}{of} {unit}")
+        amounts = (readable(done), "" if total is None else f" of {readable(total)}")
+        self._done = "".join(amounts) if unit == "bytes" else f"{done:,}{of} {unit}"
+        self._done += f", {note}" if note else ""
+        self._show()
 
     def on_page(self, pages: int, n_bytes: int) -> None:
         """Add pages and bytes that were streamed since the last call."""
         with self._lock:
             self.pages += pages
             self.bytes += n_bytes
+            self._show()
+
+    def _show(self) -> None:
+        parts = [self._done] if self._done else []
+        if self.pages:
             speed = self.bytes / max(time.perf_counter() - self._start, 1e-6)
             streamed = f"{self.pages:,} page{'' if self.pages == 1 else 's'}, {readable(self.bytes)}"
-            self._bar.update(self._task, said=f"{streamed}, {readable(int(speed))}/s")
+            parts.append(f"{streamed}, {readable(int(speed))}/s")
+        self._bar.update(self._task, said="; ".join(parts))
 
 
 class Pages:
@@ -93,16 +111,29 @@ def check_progress(wanted: object) -> None:
         )
 
 
-def report(done: int, total: int | None, unit: str) -> None:
-    """Tell the surrounding call, if it wants to know, that `done` of `total` are done."""
-    if (tell := _told.get()) is not None:
-        tell(int(done), None if total is None else int(total), unit)
+def report(done: int, total: int | None, unit: str, note: str = "") -> None:
+    """Tell the surrounding call, if it wants to know, that `done` of `total` are done; a line has the note."""
+    if (telling := _told.get()) is not None:
+        telling.tell(int(done), None if total is None else int(total), unit, note)
+
+
+def streamed() -> OnPage | None:
+    """Return the function that takes the pages and bytes streamed since its last call, if one is wanted."""
+    return None if (telling := _told.get()) is None else telling.on_page
 
 
 @contextmanager
-def telling(tell: Tell | None) -> Iterator[None]:
-    """Let `report` reach a function inside the block, or nothing."""
-    token = _told.set(tell)
+def part_of(first: int, total: int) -> Iterator[None]:
+    """Let what is reported inside the block count from `first`, of `total`."""
+    outer = _told.get()
+    if outer is None:
+        yield
+        return
+
+    def tell(done: int, _: int | None, unit: str, note: str) -> None:
+        outer.tell(first + done, total, unit, note)
+
+    token = _told.set(Told(tell, outer.on_page))
     try:
         yield
     finally:
@@ -110,19 +141,38 @@ def telling(tell: Tell | None) -> Iterator[None]:
 
 
 @contextmanager
-def shown(task: str, wanted: ProgressOption) -> Iterator[Callable[[int, int], None] | None]:
-    """Show or tell what is reported inside the block; yield the function that takes streamed pages, or None.
-
-    A function of the caller's, or True for a line on standard error.
-    """
+def opened(task: str, wanted: ProgressOption) -> Iterator[Told | None]:
+    """Yield what shows or tells progress: a line on standard error, a function of the caller's, or None."""
     check_progress(wanted)
     if callable(wanted):
-        with telling(wanted):
-            yield Pages(wanted).on_page
+        yield Told(lambda done, total, unit, note: wanted(done, total, unit), Pages(wanted).on_page)
     elif wanted:
         from rich.console import Console
 
-        with PageProgress(task, Console(stderr=True)) as line, telling(line.tell):
-            yield line.on_page
+        with PageProgress(task, Console(stderr=True)) as line:
+            yield Told(line.tell, line.on_page)
     else:
         yield None
+
+
+@contextmanager
+def shown(task: str, wanted: ProgressOption) -> Iterator[None]:
+    """Show or tell what is reported inside the block."""
+    with opened(task, wanted) as told:
+        if told is None:
+            yield
+            return
+        token = _told.set(told)
+        try:
+            yield
+        finally:
+            _told.reset(token)
+
+
+@contextmanager
+def once(task: str, wanted: ProgressOption, unit: str) -> Iterator[None]:
+    """Show or tell that one thing is done when the block ends: what workers do of it is not known here."""
+    with shown(task, wanted):
+        report(0, 1, unit)
+        yield
+        report(1, 1, unit)
