@@ -5,8 +5,12 @@ In Numba itself, any error raised when such a file is unpickled reaches the call
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any
 
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
@@ -27,13 +31,9 @@ class KernelCache(FunctionCache):
             return None
 
     def save_overload(self, signature: object, data: object) -> None:
-        try:
+        # A full disk, or code that an interrupt lost, costs the next process a compilation.
+        with contextlib.suppress(OSError, RuntimeError):
             super().save_overload(signature, data)
-        except OSError:  # a full disk costs the next process a compilation
-            pass
-        except RuntimeError:  # LLVM handed over the code in a callback, where exceptions get lost
-            if threading.current_thread() is threading.main_thread():
-                raise KeyboardInterrupt from None
 
 
 class CacheFile(IndexDataCacheFile):
@@ -44,3 +44,39 @@ class CacheFile(IndexDataCacheFile):
             return super()._load_index()
         except Exception:
             return {}
+
+
+def keep_interrupts(dispatcher: Any) -> Any:
+    """Let an interrupt during a compilation end the call, and return the function.
+
+    LLVM hands over what it compiled in a callback, in which Python loses exceptions.
+    """
+    compile_ = dispatcher.compile
+
+    def compiled(*arguments: object, **options: object) -> object:
+        with _interrupts_kept():
+            return compile_(*arguments, **options)
+
+    dispatcher.compile = compiled
+    return dispatcher
+
+
+@contextlib.contextmanager
+def _interrupts_kept() -> Iterator[None]:
+    in_main = threading.current_thread() is threading.main_thread()
+    if not in_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    came = []
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        signal.default_int_handler(number, frame)
+
+    signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if came:
+        raise KeyboardInterrupt

@@ -23,7 +23,7 @@ from rapids_trav.errors import TravError, first_line
 try:
     import numba
 
-    from rapids_trav.jit.kernel_cache import KernelCache
+    from rapids_trav.jit.kernel_cache import KernelCache, keep_interrupts
 except ValueError as error:  # NUMBA_NUM_THREADS=0, for example
     raise TravError(
         f"Numba cannot be imported ({first_line(error)}): check the environment variables that begin with "
@@ -42,7 +42,7 @@ _most: ContextVar[int | None] = ContextVar("rapids_trav_threads", default=None)
 def kernel(function: Callable) -> Callable:
     """Compile `function` at its first call; later processes load it from Numba's cache folder."""
     require_compiler()
-    dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
+    dispatcher = keep_interrupts(numba.njit(nogil=True, error_model="numpy")(function))
     # Perhaps neither the package's folder nor the user's cache folder is writable.
     with contextlib.suppress(RuntimeError):
         dispatcher._cache = KernelCache(function)
