@@ -5,6 +5,7 @@ Code that works for long calls `report`; it reaches the call that `shown` surrou
 
 from __future__ import annotations
 
+import inspect
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -103,12 +104,24 @@ class Pages:
 
 
 def check_progress(wanted: object) -> None:
-    """Refuse what is neither True nor False nor a function."""
-    if not isinstance(wanted, (bool, np.bool_)) and not callable(wanted):
+    """Refuse what is neither True nor False nor a function of three arguments."""
+    if not isinstance(wanted, (bool, np.bool_)) and not _takes_three(wanted):
         raise TravError(
             f"progress={written(wanted)} is neither True nor False: give one of them, or a function of what "
             f"is done, of how much (or None) and the unit."
         )
+
+
+def _takes_three(function: object) -> bool:
+    if not callable(function) or isinstance(function, type):
+        return False
+    try:
+        inspect.signature(function).bind(0, None, "")
+    except TypeError:
+        return False
+    except ValueError:  # a function in C may not tell its arguments
+        pass
+    return True
 
 
 def report(done: int, total: int | None, unit: str, note: str = "") -> None:
