@@ -52,8 +52,8 @@ def structure_of_frame(
 def numbered(source: pd.Series, target: pd.Series) -> tuple[Array, Array, Array] | None:
     """Return both columns as numbers by first appearance, and the values; None for other types.
 
-    The columns have to be of one plain type, in which every node has one representation.  In mixed columns 1,
-    1.0 and True are one node, of which NetworkX keeps the first.
+    The columns have to be of one plain type without nulls, in which every node has one representation.  In
+    mixed columns 1, 1.0 and True are one node, of which NetworkX keeps the first.
     """
     kinds = {_kind(source), _kind(target)}
     if len(kinds) != 1 or kinds == {None}:
@@ -69,6 +69,8 @@ def numbered(source: pd.Series, target: pd.Series) -> tuple[Array, Array, Array]
     both = np.empty(2 * len(src), src.dtype if kinds == {"integer"} else object)
     both[0::2], both[1::2] = src, dst
     codes, values = pd.factorize(both)
+    if len(codes) and codes.min() < 0:  # a null; kernels do not check the bounds of their arrays
+        return None
     codes = codes.astype(index_dtype(len(values)), copy=False)
     return codes[0::2], codes[1::2], values
 

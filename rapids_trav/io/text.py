@@ -89,7 +89,7 @@ def _check_exact(path: Path, name: str, column: pd.Series) -> None:
         raise TravError(
             f"Column {name!r} of {path} holds ids with a decimal point or an exponent, so that the id "
             f"{rounded.iloc[0]:.0f} may have been rounded: write only integers, or read the ids "
-            "as strings (string_ids=True, or --string-ids on the command line)."
+            "as strings, with string_ids=True."
         )
 
 

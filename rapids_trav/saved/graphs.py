@@ -43,6 +43,8 @@ def save(graph: GraphParts, folder: object) -> None:
         },
         "ids": entry,
     }
+    if graph.rows.weight is not None and graph.rows.weight.scale is not None:
+        head["columns"]["weight_scale"] = graph.rows.weight.scale
     if layouts := graph.storage.layouts:
         head |= {"version": VERSION_WITH_PATHS, "path_layouts": sorted(layouts)}
         arrays |= arrays_of(layouts)
@@ -80,7 +82,7 @@ def open_saved(
         ids = restore(saved, library, runner.xp)
     head = saved.head
     adjacency = saved.edges()
-    weight = None if adjacency.weights is None else Weight(head.weight, adjacency.weights.dtype)
+    weight = None if adjacency.weights is None else Weight(head.weight, adjacency.weights.dtype, head.weight_scale)
     rows = SavedRows(adjacency, head.directed, head.src, head.dst, weight, ids, library, runner.xp)
     limits = MemoryLimits.of(runner, head.n_edges, head.directed, memory_limit, spill)
     weighted = weight is not None

@@ -7,10 +7,10 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "ci"))
 
-from hostile import arguments, columns, commands, frames, inputs, texts
+from hostile import arguments, columns, commands, frames, inputs, slips, texts
 from hostile.cases import outcome
 
-STEPS = {columns: 2, frames: 1, arguments: 3, texts: 1, commands: 12}  # one of so many cases is run
+STEPS = {columns: 2, frames: 1, slips: 3, arguments: 3, texts: 1, commands: 12}  # one of so many cases is run
 PARTS = 3
 
 

@@ -585,3 +585,11 @@ def test_start_waits_for_no_library_that_few_questions_need():
     script = f"import sys; import rapids_trav.cli.commands; print(sorted({wanted} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
     assert done.stdout == "[]\n"
+
+
+def test_the_option_for_ids_that_were_rounded_is_named_once(tmp_path, capsys):
+    path = tmp_path / "edges.csv"
+    path.write_text("src,dst\n12345678901234567890.0,2\n1.0,3\n")
+    assert run(["bfs", str(path), "-s", "2"]) == 1
+    error = capsys.readouterr().err
+    assert "or read the ids as strings, with --string-ids." in error and error.count("--string-ids") == 1
