@@ -212,9 +212,7 @@ def _label(vertex: np.ndarray, scale: int, factor: np.uint64, term: np.uint64) -
     return vertex
 
 
-def grid(
-    rows: int, columns: int, *, library: str = "pandas", progress: ProgressOption = False
-) -> Frame:
+def grid(rows: int, columns: int, *, library: str = "pandas", progress: ProgressOption = False) -> Frame:
     """Make a grid of `rows * columns` vertices in row order, joined to the right and downwards.
 
     The frame has columns `src` and `dst`, int32 (int64 from 2^31 vertices on), as do those of `path` and

@@ -7,7 +7,6 @@ import os
 import signal
 import time
 
-
 STARTING = 60.0  # seconds that a function has to start, even on a busy machine
 
 

@@ -82,9 +82,7 @@ def scales(n: int, k: int, normalized: bool, directed: bool, ends: bool) -> tupl
     return per_pair / k, per_pair / k if ends else (per_pair / (k - 1) if k > 1 else float("nan"))
 
 
-def _of_edges(
-    graph: TraversableGraph, view: View, score: Array, directed: bool, against: bool
-) -> Frame:
+def _of_edges(graph: TraversableGraph, view: View, score: Array, directed: bool, against: bool) -> Frame:
     """Return a row for each distinct edge, in the caller's order of its ends.
 
     The view leads `against` the edges where the search does.

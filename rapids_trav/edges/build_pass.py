@@ -69,7 +69,7 @@ class BuildPass:
 
     def _check_weight(self, column: Series) -> None:
         decimals, remedy = decimals_of(column), self._source.library.remedy
-        if decimals is None and column.dtype.kind not in "iuf" or hasattr(column.dtype, "categories"):
+        if (decimals is None and column.dtype.kind not in "iuf") or hasattr(column.dtype, "categories"):
             raise TravError(
                 f"weight={self._weight!r} is a column of {column.dtype}: "
                 f"name a numeric one, or convert it with {remedy('astype')}."

@@ -48,7 +48,9 @@ def as_floats(values: pa.Array) -> np.ndarray:
 
 def from_integers(values: Array | Masked, scale: int) -> pa.Array:
     """Return integers divided by 10^scale as decimals; those that a mask leaves out are null."""
-    whole, valid = (move(part, np) for part in values) if isinstance(values, Masked) else (move(values, np), None)
+    whole, valid = (
+        (move(part, np) for part in values) if isinstance(values, Masked) else (move(values, np), None)
+    )
     words = np.empty((len(whole), 2), np.int64)
     words[:, 0], words[:, 1] = whole, whole >> 63
     bits = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))

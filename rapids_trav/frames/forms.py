@@ -11,6 +11,7 @@ import sys
 import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from types import ModuleType
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -36,7 +37,7 @@ class ArrowForm:
     """Operations on pyarrow tables."""
 
     name = "pyarrow"
-    remedies = {  # what takes the place of pandas' functions in a message
+    remedies: ClassVar[dict[str, str]] = {  # what takes the place of pandas' functions in a message
         "astype(str)": "cast(pyarrow.string())",
         "astype('float64')": "cast(pyarrow.float64())",
         "astype('int8')": "cast(pyarrow.int8())",
@@ -97,7 +98,7 @@ class PandasForm(ArrowForm):
     """Operations on pyarrow tables that were read from another library, with answers in pandas."""
 
     name = "pandas"
-    remedies = {
+    remedies: ClassVar[dict[str, str]] = {
         "astype(str)": "CAST(... AS VARCHAR)",
         "astype('float64')": "CAST(... AS DOUBLE)",
         "astype('int8')": "CAST(... AS TINYINT)",
@@ -132,7 +133,7 @@ class PolarsForm:
     """Operations on polars frames."""
 
     name = "polars"
-    remedies = {
+    remedies: ClassVar[dict[str, str]] = {
         "astype(str)": "cast(polars.String)",
         "astype('float64')": "cast(polars.Float64)",
         "astype('int8')": "cast(polars.Int8)",

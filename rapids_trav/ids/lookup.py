@@ -76,7 +76,7 @@ def known_dtypes(ids: IdMap, library: Library) -> list[Dtype]:
     dtypes = list(ids.dtypes)
     if library.name == "pandas" and np.dtype(object) in dtypes and ids.n:
         for i, first in enumerate(ids.ascending.decode(np.zeros(1, np.int64))):
-            if dtypes[i] == object and isinstance(first.iloc[0], Decimal):
+            if dtypes[i] == np.dtype(object) and isinstance(first.iloc[0], Decimal):
                 dtypes[i] = ANY_DECIMAL
     return dtypes
 

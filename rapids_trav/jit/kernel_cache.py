@@ -13,20 +13,12 @@ Under NUMBA_CACHE_DIR the path of a file depends on the digest and on Numba's ve
 from __future__ import annotations
 
 import contextlib
-<<<<<<< HEAD
 import functools
 import hashlib
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import ClassVar
-=======
-import signal
-import threading
-from collections.abc import Callable, Iterator
-from types import FrameType
-from typing import Any
->>>>>>> mend
 
 import numba
 from numba.core.caching import (
@@ -92,7 +84,6 @@ class _CacheFile(IndexDataCacheFile):
             return {}
 
 
-<<<<<<< HEAD
 class _StampedByImports:
     """Locator whose stamp is the digest of a file and of what it imports from the package."""
 
@@ -150,39 +141,3 @@ def _files(module: str, names: str) -> Iterator[Path]:
 @functools.cache
 def _text(path: Path) -> str:
     return path.read_text(encoding="utf-8")
-=======
-def keep_interrupts(dispatcher: Any) -> Any:
-    """Let an interrupt during a compilation end the call, and return the function.
-
-    LLVM hands over what it compiled in a callback, in which Python loses exceptions.
-    """
-    compile_ = dispatcher.compile
-
-    def compiled(*arguments: object, **options: object) -> object:
-        with _interrupts_kept():
-            return compile_(*arguments, **options)
-
-    dispatcher.compile = compiled
-    return dispatcher
-
-
-@contextlib.contextmanager
-def _interrupts_kept() -> Iterator[None]:
-    in_main = threading.current_thread() is threading.main_thread()
-    if not in_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield
-        return
-    came = []
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        came.append(number)
-        signal.default_int_handler(number, frame)
-
-    signal.signal(signal.SIGINT, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    if came:
-        raise KeyboardInterrupt
->>>>>>> mend

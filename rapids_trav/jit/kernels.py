@@ -23,7 +23,8 @@ from rapids_trav.errors import TravError, first_line
 try:
     import numba
 
-    from rapids_trav.jit.kernel_cache import KernelCache, keep_interrupts
+    from rapids_trav.jit.interrupts import keep_interrupts
+    from rapids_trav.jit.kernel_cache import KernelCache
 except ValueError as error:  # NUMBA_NUM_THREADS=0, for example
     raise TravError(
         f"Numba cannot be imported ({first_line(error)}): check the environment variables that begin with "
@@ -63,7 +64,7 @@ def aside(work: int, function: Callable[..., Result], *arguments: object) -> Res
 
 @contextmanager
 def undisguised() -> Iterator[None]:
-    """Raise an interrupt that came while a kernel handed over its arrays, which Python calls a SystemError."""
+    """Raise an interrupt that came while a kernel handed over its arrays, which is a SystemError."""
     try:
         yield
     except SystemError as error:

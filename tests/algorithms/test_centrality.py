@@ -325,7 +325,9 @@ def test_edges_are_named_as_they_are_stored_in_every_direction(direction, order)
     searched = {"out": stored, "in": stored.reverse(), "both": stored.to_undirected()}[direction]
     right = {}
     for (u, v), score in nx.edge_betweenness_centrality(searched).items():
-        right[(v, u) if direction == "in" else (u, v) if direction == "out" else (min(u, v), max(u, v))] = score
+        right[(v, u) if direction == "in" else (u, v) if direction == "out" else (min(u, v), max(u, v))] = (
+            score
+        )
     answer = edges.trav.graph(directed=True, order=order).betweenness(of="edges", direction=direction)
     found = {(u, v): score for u, v, score in answer.itertuples(index=False)}
     assert list(found) == sorted(right) and found == pytest.approx(right)

@@ -1,4 +1,4 @@
-"""Calls that take long: an interrupt ends each at once and leaves the graph usable, and each tells its progress."""
+"""Calls that take long: an interrupt ends each and leaves the graph usable, and each tells its progress."""
 
 from __future__ import annotations
 
@@ -53,9 +53,7 @@ CALLS = {
     ),
     "bfs": lambda on, **told: on.plain.bfs(on.ids, mode="each", **told),
     "levels": lambda on, **told: on.plain.levels(on.ids, mode="each", **told),
-    "paths": lambda on, **told: on.directed.paths(
-        on.ids, on.ids[:9], mode="each", weighted=True, **told
-    ),
+    "paths": lambda on, **told: on.directed.paths(on.ids, on.ids[:9], mode="each", weighted=True, **told),
     "bfs_stream": lambda on, **told: list(on.plain.bfs_stream(on.ids, **told)),
     "pagerank": lambda on, **told: [on.directed.pagerank(tol=1e-9, **told) for _ in range(5 * on.times)],
     "pages": lambda on, **told: [on.limited.pagerank(tol=1e-9, **told) for _ in range(on.times)],
@@ -120,7 +118,7 @@ def test_an_interrupt_ends_a_call_within_a_second(name):
 def test_progress_is_told_of_what_is_done_of_how_much(name):
     told = []
     {**CALLS, **SHORT}[name](SMALL, progress=lambda done, total, unit: told.append((done, total, unit)))
-    assert told and all(type(done) is int and 0 <= done for done, _, _ in told)
+    assert told and all(type(done) is int and done >= 0 for done, _, _ in told)
     assert all(total is None or done <= total for done, total, _ in told)
     done, total, unit = told[-1]
     assert unit.islower() and (unit in ("iterations", "pages") or done == total)
@@ -128,11 +126,11 @@ def test_progress_is_told_of_what_is_done_of_how_much(name):
 
 def test_progress_of_files(tmp_path):
     for call in (
-        lambda told: SMALL.directed.save(tmp_path / "x", progress=told),
-        lambda told: Graph.open(tmp_path / "x", engine="cpu", progress=told),
+        lambda progress: SMALL.directed.save(tmp_path / "x", progress=progress),
+        lambda progress: Graph.open(tmp_path / "x", engine="cpu", progress=progress),
     ):
-        told = []
-        call(lambda *done: told.append(done))
+        told: list[tuple] = []
+        call(lambda *done, told=told: told.append(done))
         assert told[-1][0] == told[-1][1] >= 8 * len(SMALL.edges) and told[-1][2] == "bytes"
 
 
@@ -140,7 +138,7 @@ def test_a_function_that_is_told_of_progress_may_end_the_call():
     def refuse(done: int, total: int | None, unit: str) -> None:
         raise LookupError(unit)
 
-    for name, call in CALLS.items():
+    for call in CALLS.values():
         with pytest.raises(LookupError):
             call(SMALL, progress=refuse)
         with pytest.raises(TravError, match="progress='yes' is neither True nor False"):

@@ -300,8 +300,8 @@ def test_one_line_form():
 MODES = ("auto", "pull", "notify", "push")
 
 
-# Each case compiles a program for every mode, so few run always.  Infinity stays what it is whatever is added,
-# so floats say less than integers, which wrap around.
+# Each case compiles a program for every mode, so few run always.  Infinity stays what it is whatever is
+# added, so floats say less than integers, which wrap around.
 @pytest.mark.parametrize(
     ("dtype", "reducer", "function"),
     [

@@ -41,7 +41,7 @@ def test_few_active_vertices_notify():
 
 
 def test_from_storage_few_active_vertices_are_fewer():
-    """A tenth of the edges notify in memory, but a scattered read of storage costs ten times as much (G14)."""
+    """A tenth of the edges notify in memory; a scattered read of storage costs ten times as much (G14)."""
     n = 2000
     for graph, mode in ((path_frame(n).trav.graph(), "notify"), (paged_path(n), "pull")):
         initial = dict.fromkeys(range(n // 10), 0)

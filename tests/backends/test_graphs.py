@@ -164,7 +164,8 @@ def test_filtered_views_have_the_edges_that_they_show(kind):
 @pytest.mark.parametrize("nodes", [range(4), [0, 2, 4, 6], "abcd"])
 def test_an_edge_to_what_is_no_node_never_reaches_a_kernel(nodes):
     graph = nx.path_graph(list(nodes), nx.DiGraph)
-    first, other = list(nodes)[0], 3_000_000 if isinstance(list(nodes)[0], int) else "z"
+    first = next(iter(nodes))
+    other = 3_000_000 if isinstance(first, int) else "z"
     graph._adj[first][other] = {}
     with pytest.raises(RuntimeError, match="does not have"):
         converted(graph)
@@ -172,7 +173,7 @@ def test_an_edge_to_what_is_no_node_never_reaches_a_kernel(nodes):
     own = converted(graph)
     graph._pred[list(nodes)[1]] = {other: {}}  # as many as before
     with pytest.raises(RuntimeError, match="convert it again"):
-        structure_of(own).incoming
+        _ = structure_of(own).incoming
 
 
 @pytest.mark.parametrize("kind", ["compose", "disjoint_union", "intersection", "cartesian_product"])

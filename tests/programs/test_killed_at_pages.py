@@ -85,9 +85,7 @@ def graph():
     return edges().trav.graph(weight="cost", memory_limit=250_000)
 
 
-@pytest.mark.parametrize(
-    "seed", [0, *(pytest.param(seed, marks=pytest.mark.release) for seed in (1, 2))]
-)
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.release) for seed in (1, 2))])
 @pytest.mark.parametrize("question", [components, notified, blocks, distances, ranks])
 def test_killed_among_pages(tmp_path, graph, question, seed):
     wanted = question(graph)  # also compiles the program

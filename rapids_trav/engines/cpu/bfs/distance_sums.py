@@ -87,7 +87,16 @@ def _search_group(
         level += 1
         if PULL_ABOVE * edges > edges_left:
             n_found, edges, edges_left = _pull(
-                in_offsets, in_columns, n_linked, out_offsets, everyone, seen, frontier, found, found_queue, stop
+                in_offsets,
+                in_columns,
+                n_linked,
+                out_offsets,
+                everyone,
+                seen,
+                frontier,
+                found,
+                found_queue,
+                stop,
             )
         else:
             n_found, edges, completed = _push(

@@ -20,11 +20,8 @@ from typing import Any
 import numba
 
 from rapids_trav.engines.cpu.runtime.compile import require_compiler
-<<<<<<< HEAD
+from rapids_trav.jit.interrupts import keep_interrupts
 from rapids_trav.jit.kernel_cache import KernelCache
-=======
-from rapids_trav.jit.kernel_cache import CacheFile, KernelCache, keep_interrupts
->>>>>>> mend
 from rapids_trav.programs.definition import n_arguments
 
 OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
