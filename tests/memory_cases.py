@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import sys
 import threading
 import tracemalloc
 from contextlib import contextmanager
@@ -163,12 +164,19 @@ def taken(asked, question, tries=6):
     return found
 
 
+def loops_running():
+    """Yield the event loops that run in the threads of this process."""
+    for frame in sys._current_frames().values():
+        while frame is not None:
+            if frame.f_code is asyncio.BaseEventLoop.run_forever.__code__:
+                yield frame.f_locals["self"]
+            frame = frame.f_back
+
+
 @contextmanager
 def event_loops_held(seconds=60):
     """Keep the event loops of this process from running anything, for at most `seconds`."""
-    gc.unfreeze()  # what is frozen is not listed; the next module freezes what stays
-    loops = [thing for thing in gc.get_objects() if issubclass(type(thing), asyncio.BaseEventLoop)]
-    running = [loop for loop in loops if loop.is_running()]
+    running = list(loops_running())
     held, end = threading.Semaphore(0), threading.Event()
 
     def hold():

@@ -307,8 +307,8 @@ MODES = ("auto", "pull", "notify", "push")
     [
         ("int32", "min", "scatter"),
         ("int64", "max", "gather"),
-        pytest.param("int32", "max", "gather", marks=pytest.mark.slow),
-        pytest.param("int64", "min", "scatter", marks=pytest.mark.slow),
+        pytest.param("int32", "max", "gather", marks=pytest.mark.release),
+        pytest.param("int64", "min", "scatter", marks=pytest.mark.release),
         *(
             pytest.param(dtype, reducer, function, marks=pytest.mark.release)
             for dtype in ("float32", "float64")

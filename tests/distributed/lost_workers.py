@@ -29,14 +29,14 @@ def workers_of(client):
     return list(client.nthreads())
 
 
-def wait_until(found, wanted, seconds=SOON):
+def wait_until(found, wanted, seconds=30.0):
     until = time.monotonic() + seconds
     while (now := found()) != wanted and time.monotonic() < until:
         time.sleep(0.05)
     assert now == wanted
 
 
-def wait_for_workers(client, n, seconds=SOON):
+def wait_for_workers(client, n, seconds=30.0):
     """Wait until the client's own cluster has `n` workers, any of which may be killed.
 
     A worker joins the scheduler before its nanny has heard that it started.  If it is killed in between, its

@@ -40,8 +40,8 @@ def weighted(edges, weights):
     [
         ("int32", EVERYWHERE),
         ("float64", HERE),
-        pytest.param("float32", HERE, marks=pytest.mark.slow),
-        pytest.param("float64", EVERYWHERE, marks=pytest.mark.slow),
+        pytest.param("float32", HERE, marks=pytest.mark.release),
+        pytest.param("float64", EVERYWHERE, marks=pytest.mark.release),
         pytest.param("int64", HERE, marks=pytest.mark.release),
     ],
 )

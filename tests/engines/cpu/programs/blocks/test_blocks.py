@@ -24,7 +24,7 @@ from rapids_trav.programs.run_state import RunState
     [
         shipped.shortest_paths("int64"),
         widest("float32"),
-        pytest.param(widest("int32"), marks=pytest.mark.slow),
+        pytest.param(widest("int32"), marks=pytest.mark.release),
         *(
             pytest.param(program, marks=pytest.mark.release)
             for program in (shipped.shortest_paths("float64"), widest("int64"), widest("float64"))
