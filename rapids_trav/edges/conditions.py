@@ -79,12 +79,11 @@ def _checked_flags(column: Column, frame: Frame, library: Library) -> Column:
 def _compared(test: Comparison, frame: Frame, library: Library) -> Truth:
     left = frame[test.column.name]
     right = frame[test.other.name] if isinstance(test.other, Column) else None
-    for operand, column in ((test.column, left), (test.other, right)):
-        nested = isinstance(getattr(column, "dtype", None), pd.ArrowDtype) and column.dtype.kind == "O"
-        if nested and pa.types.is_nested(
-            column.dtype.pyarrow_dtype
-        ):  # whose rows Arrow may be unable to take
-            raise _incomparable(operand.name, column)
+    for operand in (test.column, test.other):
+        dtype = frame[operand.name].dtype if isinstance(operand, Column) else None
+        # rows of nested types Arrow may be unable to take
+        if isinstance(dtype, pd.ArrowDtype) and pa.types.is_nested(dtype.pyarrow_dtype):
+            raise _incomparable(operand.name, frame[operand.name])
     null = _nulls(left, library)
     if right is not None:
         null = null | _nulls(right, library)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import Any
+from typing import TypeVar
+
+Function = TypeVar("Function", bound=Callable)
 
 
-def keep_interrupts(dispatcher: Any) -> Any:
+def keep_interrupts(dispatcher: Function) -> Function:
     """Let an interrupt during a compilation end the call, and return the function.
 
     LLVM hands over what it compiled in a callback, in which Python loses exceptions.

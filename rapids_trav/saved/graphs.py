@@ -32,19 +32,20 @@ def save(graph: GraphParts, folder: object) -> None:
     arrays |= {"row_offsets": adjacency.row_offsets, "column_indices": adjacency.column_indices}
     if adjacency.weights is not None:
         arrays["weights"] = adjacency.weights
+    columns: dict[str, object] = {
+        "src": [name_in_head(name) for name in graph.rows.src],
+        "dst": [name_in_head(name) for name in graph.rows.dst],
+        "weight": None if graph.weight is None else name_in_head(graph.weight),
+    }
+    if graph.rows.weight is not None and graph.rows.weight.scale is not None:
+        columns["weight_scale"] = graph.rows.weight.scale
     head = {
         "directed": graph.directed,
         "n_vertices": graph.ids.n,
         "n_edges": graph.n_edges,
-        "columns": {
-            "src": [name_in_head(name) for name in graph.rows.src],
-            "dst": [name_in_head(name) for name in graph.rows.dst],
-            "weight": None if graph.weight is None else name_in_head(graph.weight),
-        },
+        "columns": columns,
         "ids": entry,
     }
-    if graph.rows.weight is not None and graph.rows.weight.scale is not None:
-        head["columns"]["weight_scale"] = graph.rows.weight.scale
     if layouts := graph.storage.layouts:
         head |= {"version": VERSION_WITH_PATHS, "path_layouts": sorted(layouts)}
         arrays |= arrays_of(layouts)
