@@ -209,10 +209,10 @@ class DistributedQuestions:
     def _ask(self, name: str, *arguments: object, **options: object) -> Any:
         from rapids_trav.distributed.ranks.service import ask
 
-        progress: Any = options.pop("progress", False)
+        progress: object = options.pop("progress", False)
         given = tuple(portable(value, self._client) for value in arguments)
         named = {option: portable(value, self._client) for option, value in options.items()}
-        with once(name, progress, "questions"):
+        with once(name, progress, "questions"):  # type: ignore[arg-type]
             return self._gang.call(ask, name, given, named)
 
     def _frame(self, kept: KeptOnWorkers, name: str, kind: tuple, in_turns: bool = False) -> Frame:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any
 
 import numpy as np
+
+from rapids_trav.frames.columns import Values
 
 LIMIT = 2**63 - 1  # largest sum of integers
 BLOCK = 1 << 22
@@ -18,7 +19,7 @@ def sum_dtype(dtype: np.dtype) -> np.dtype:
     return np.result_type(dtype, np.float64)
 
 
-def magnitude(values: Any, xp: ModuleType = np) -> int:
+def magnitude(values: Values, xp: ModuleType = np) -> int:
     """Return the sum of the absolute values of an array of integers, exactly."""
     total = 0
     for first in range(0, len(values), BLOCK):

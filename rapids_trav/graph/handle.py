@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Generic
+from typing import Generic
 
 from rapids_trav.algorithms.options import Direction
 from rapids_trav.algorithms.questions import Questions
@@ -59,8 +59,8 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
     (4039, False, 'cpu')
     """
 
-    def __init__(self, edges: object, src: Ends = None, dst: Ends = None, **options: Any) -> None:
-        self.questions = self.from_edges(edges, src, dst, **options).questions
+    def __init__(self, edges: object, src: Ends = None, dst: Ends = None, **options: object) -> None:
+        self.questions = self.from_edges(edges, src, dst, **options).questions  # type: ignore[arg-type]
 
     @classmethod
     def _asking(cls, questions: Questions) -> Graph:

@@ -79,7 +79,7 @@ def write_graph(
             made = True
             _refuse_without_room(target, n_bytes)
             partial.chmod(0o777 & ~_umask())
-            files: dict[str, dict[str, Any]] = {}
+            files: dict[str, dict] = {}
             done = 0
             for name, array in arrays.items():
                 with part_of(done, n_bytes):
