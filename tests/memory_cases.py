@@ -38,6 +38,42 @@ def shapes(n=N):
     }
 
 
+# The anonymous memory of a process is its own, without mapped files.  It is looked at by the clock and, however
+# little time that thread gets, after each call of compiled code.
+PEAK = """
+import os, sys, threading
+
+statm, page = os.open("/proc/self/statm", os.O_RDONLY), os.sysconf("SC_PAGE_SIZE")
+
+def anonymous():
+    _, resident, shared, *_ = os.pread(statm, 200, 0).split()
+    return (int(resident) - int(shared)) * page
+
+def with_peak(call):
+    before, most, done = anonymous(), 0, threading.Event()
+
+    def look(frame=None, event="c_return", called=None):
+        nonlocal most
+        if event == "c_return":
+            most = max(most, anonymous())
+
+    def watch():
+        while not done.wait(0.0005):
+            look()
+
+    sys.setswitchinterval(0.0002)
+    watching = threading.Thread(target=watch)
+    watching.start()
+    threading.setprofile(look)
+    sys.setprofile(look)
+    answer = call()
+    sys.setprofile(None)
+    threading.setprofile(None)
+    done.set()
+    watching.join()
+    return answer, most - before
+"""
+
 QUESTIONS = {
     **{
         f"bfs {variant}": lambda asked, variant=variant: asked.graph.bfs(asked.root, variant=variant)

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from memory_cases import LONG, QUESTIONS, SLACK, Asked, N, shapes, taken
+from memory_cases import LONG, PEAK, QUESTIONS, SLACK, Asked, N, shapes, taken
 from pairs import pairs
 
 from rapids_trav.algorithms import (
@@ -159,40 +159,23 @@ def test_a_declaration_that_is_left_out_is_noticed(where, name, question, monkey
     assert taken(asked, QUESTIONS[question], tries=2).undeclared > SLACK
 
 
-RESIDENT = """
-import threading
+RESIDENT = f"""{PEAK}
 import numpy as np, pandas as pd, rapids_trav
-
-def anonymous():
-    with open("/proc/self/status") as status:
-        return next(int(line.split()[1]) * 1024 for line in status if line.startswith("RssAnon"))
 
 n = 1_000_000
 random = np.random.default_rng(0)
 ends = random.integers(0, n, (2, 2 * n))
-edges = pd.DataFrame({"src": ends[0], "dst": ends[1]})
-questions = {"bfs": lambda graph: graph.bfs(0), "components": lambda graph: graph.components(),
-             "pagerank": lambda graph: graph.pagerank(tol=0.01), "levels": lambda graph: graph.levels(0)}
+edges = pd.DataFrame({{"src": ends[0], "dst": ends[1]}})
+questions = {{"bfs": lambda graph: graph.bfs(0), "components": lambda graph: graph.components(),
+             "pagerank": lambda graph: graph.pagerank(tol=0.01), "levels": lambda graph: graph.levels(0)}}
 small = edges.head(1000).trav.graph(memory_limit="1MB", vertices=[0])
 for question in questions.values():
     question(small)
 graph = edges.trav.graph(memory_limit="120MB")
 for name, question in questions.items():
-    before, peak, done = anonymous(), 0, threading.Event()
-
-    def watch():
-        global peak
-        while not done.is_set():
-            peak = max(peak, anonymous())
-            done.wait(0.001)
-
-    watching = threading.Thread(target=watch)
-    watching.start()
-    answer = question(graph)
-    done.set()
-    watching.join()
+    answer, taken = with_peak(lambda: question(graph))
     size = int(answer.memory_usage(deep=True).sum())
-    print(name, peak - before - size, graph.budget.limit)
+    print(name, taken - size, graph.budget.limit)
     del answer
 """
 
