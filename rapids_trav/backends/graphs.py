@@ -41,8 +41,8 @@ def among_others() -> bool:
     """Return whether NetworkX is dispatching a call that takes an ordinary graph as well.
 
     NetworkX asks each graph for its backend, and refuses a call whose graphs have several, unless it is
-    configured to convert them.  Graphs of this backend are NetworkX graphs, so that its own code runs on both;
-    but only the caller knows what else was given.
+    configured to convert them.  Graphs of this backend are NetworkX graphs, so that its own code runs on
+    both; but only the caller knows what else was given.
     """
     frame = sys._getframe(2)
     for _ in range(2):  # from a comprehension, before Python 3.12

@@ -81,7 +81,7 @@ def _compared(test: Comparison, frame: Frame, library: Library) -> Truth:
     right = frame[test.other.name] if isinstance(test.other, Column) else None
     for operand, column in ((test.column, left), (test.other, right)):
         nested = isinstance(getattr(column, "dtype", None), pd.ArrowDtype) and column.dtype.kind == "O"
-        if nested and pa.types.is_nested(column.dtype.pyarrow_dtype):  # whose rows Arrow may be unable to take
+        if nested and pa.types.is_nested(column.dtype.pyarrow_dtype):  # Arrow may not be able to take rows
             raise _incomparable(operand.name, column)
     null = _nulls(left, library)
     if right is not None:

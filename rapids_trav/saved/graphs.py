@@ -82,7 +82,9 @@ def open_saved(
         ids = restore(saved, library, runner.xp)
     head = saved.head
     adjacency = saved.edges()
-    weight = None if adjacency.weights is None else Weight(head.weight, adjacency.weights.dtype, head.weight_scale)
+    weight = None
+    if adjacency.weights is not None:
+        weight = Weight(head.weight, adjacency.weights.dtype, head.weight_scale)
     rows = SavedRows(adjacency, head.directed, head.src, head.dst, weight, ids, library, runner.xp)
     limits = MemoryLimits.of(runner, head.n_edges, head.directed, memory_limit, spill)
     weighted = weight is not None

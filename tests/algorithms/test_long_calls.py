@@ -1,4 +1,4 @@
-"""Calls that take long: an interrupt ends each at once and leaves the graph usable, and each tells its progress."""
+"""Calls that take long: an interrupt ends each and leaves the graph usable, and each tells its progress."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from rapids_trav.engines.cpu.runtime.compile import Team
+from rapids_trav.engines.launches import launched
 from rapids_trav.jit.kernels import SHORT
 from rapids_trav.utilities.progress import report
 
@@ -50,6 +51,7 @@ def search_all(
     There are `n_parts`, by default one for each thread, of which at most `at_once` have some.  The calling
     thread takes part only in short `work`, counted in edges and vertices.
     """
+    launched(function.__name__)
     with Team() as team:
         if work > SHORT:
             return team.run_aside(function, n_items, watch.stop, at_once, watch.report, n_parts)
