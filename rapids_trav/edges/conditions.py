@@ -80,9 +80,10 @@ def _compared(test: Comparison, frame: Frame, library: Library) -> Truth:
     left = frame[test.column.name]
     right = frame[test.other.name] if isinstance(test.other, Column) else None
     for operand, column in ((test.column, left), (test.other, right)):
-        nested = isinstance(getattr(column, "dtype", None), pd.ArrowDtype) and column.dtype.kind == "O"
-        if nested and pa.types.is_nested(column.dtype.pyarrow_dtype):  # Arrow may not be able to take rows
-            raise _incomparable(operand.name, column)
+        dtype = getattr(column, "dtype", None)
+        if isinstance(dtype, pd.ArrowDtype) and pa.types.is_nested(dtype.pyarrow_dtype):
+            assert isinstance(operand, Column)
+            raise _incomparable(operand.name, column)  # whose rows Arrow may not be able to take
     null = _nulls(left, library)
     if right is not None:
         null = null | _nulls(right, library)

@@ -145,7 +145,7 @@ class JoinMethods(GraphProperties):
         rows = graph.rows.pairs() if graph.weight is None else graph.rows.weighted()
         parts = zip(*([move(part, np) for part in chunk] for chunk in rows), strict=True)
         u, v, *weight = (np.concatenate(part) for part in parts)
-        if weight and graph.rows.weight.scale:
+        if graph.rows.weight is not None and graph.rows.weight.scale:
             weight = [weight[0] / 10.0**graph.rows.weight.scale]  # SciPy has no decimals
         if place is not None:
             u, v = place[u], place[v]

@@ -32,7 +32,7 @@ def save(graph: GraphParts, folder: object) -> None:
     arrays |= {"row_offsets": adjacency.row_offsets, "column_indices": adjacency.column_indices}
     if adjacency.weights is not None:
         arrays["weights"] = adjacency.weights
-    head = {
+    head: dict[str, Any] = {
         "directed": graph.directed,
         "n_vertices": graph.ids.n,
         "n_edges": graph.n_edges,
