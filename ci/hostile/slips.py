@@ -1,4 +1,4 @@
-"""Kinds of fault that outside use found: codes outside, narrow sums, directions, decimals, NetworkX."""
+"""Codes that lead outside, narrow sums, directions, decimals, and functions of NetworkX beside its own."""
 
 from __future__ import annotations
 
@@ -72,13 +72,11 @@ def _categories(code: int) -> pd.DataFrame:
     return pd.DataFrame({"src": column, "dst": pd.Categorical(["b", "c", "a", "b"])})
 
 
-PARTS_OF_MATRICES = {"csr": ("indices", "indptr"), "csc": ("indices", "indptr"), "coo": ("coords",)}
-
 # Edges whose codes, offsets or indices lead outside; each must be refused.
 DAMAGED: dict[str, Callable[[], Any]] = {
     **{
         f"{kind} {part} {value}": functools.partial(_outside, kind, part, value)
-        for kind, parts in PARTS_OF_MATRICES.items()
+        for kind, parts in (("csr", ["indices", "indptr"]), ("csc", ["indices"]), ("coo", ["coords"]))
         for part, value in itertools.product(parts, (-1, 10**6, -(2**31)))
     },
     **{f"offsets of strings {place}": functools.partial(_texts, place) for place in (-1, 2**30, 99)},
@@ -179,9 +177,8 @@ def _directions(seed: float) -> None:
         answer = graph.bfs(source, direction=direction, reached_only=True)
         expect(dict(zip(answer["vertex"], answer["distance"], strict=True)) == right, answer)
         tree = answer.dropna(subset=["predecessor"])
-        expect(
-            all(along.has_edge(u, v) for u, v in zip(tree["predecessor"], tree["vertex"], strict=True)), tree
-        )
+        steps = zip(tree["predecessor"], tree["vertex"], strict=True)
+        expect(all(along.has_edge(u, v) for u, v in steps), tree)
         named = graph.betweenness(of="edges", direction=direction)
         ends = set(zip(named["src"], named["dst"], strict=True))
         expect(ends == ({(min(e), max(e)) for e in pairs} if direction == "both" else pairs), named)

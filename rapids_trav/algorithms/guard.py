@@ -33,7 +33,8 @@ def question(
                 return answered(graph, method.__name__, lambda: method(graph, *arguments, **options))
             again = [reusable(argument) for argument in arguments]  # the method may run more than once
             named = {name: reusable(option) for name, option in options.items()}
-            return answered(graph, method.__name__, lambda: method(graph, *again, **named))  # type: ignore[arg-type]
+            work = lambda: method(graph, *again, **named)  # type: ignore[arg-type]  # noqa: E731
+            return answered(graph, method.__name__, work)
 
     return asked
 

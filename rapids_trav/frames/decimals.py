@@ -48,9 +48,8 @@ def as_floats(values: pa.Array) -> np.ndarray:
 
 def from_integers(values: Array | Masked, scale: int) -> pa.Array:
     """Return integers divided by 10^scale as decimals; those that a mask leaves out are null."""
-    whole, valid = (
-        (move(part, np) for part in values) if isinstance(values, Masked) else (move(values, np), None)
-    )
+    given, mask = values if isinstance(values, Masked) else (values, None)
+    whole, valid = move(given, np), None if mask is None else move(mask, np)
     words = np.empty((len(whole), 2), np.int64)
     words[:, 0], words[:, 1] = whole, whole >> 63
     bits = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))

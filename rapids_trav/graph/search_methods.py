@@ -311,9 +311,8 @@ class SearchMethods(GraphProperties):
         0    0    1
         1    0    2
         """
-        return self.questions.khop(
-            seeds, k, SearchOptions(direction=direction, where=where, progress=progress)
-        )
+        options = SearchOptions(direction=direction, where=where, progress=progress)
+        return self.questions.khop(seeds, k, options)
 
     def levels(
         self,

@@ -64,7 +64,7 @@ def aside(work: int, function: Callable[..., Result], *arguments: object) -> Res
 
 @contextmanager
 def undisguised() -> Iterator[None]:
-    """Raise an interrupt that came while a kernel handed over its arrays, which is a SystemError."""
+    """Raise an interrupt that came while a kernel handed over arrays, which Python calls a SystemError."""
     try:
         yield
     except SystemError as error:

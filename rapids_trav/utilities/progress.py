@@ -21,9 +21,7 @@ from rapids_trav.utilities.sizes import readable
 if TYPE_CHECKING:
     from rich.console import Console
 
-Tell: TypeAlias = Callable[
-    [int, int | None, str], object
-]  # called with what is done, of how much, and the unit
+Tell: TypeAlias = Callable[[int, int | None, str], object]  # takes what is done, of how much, and the unit
 ProgressOption: TypeAlias = bool | Tell
 OnPage: TypeAlias = Callable[[int, int], None]
 
@@ -127,7 +125,7 @@ def _takes_three(function: object) -> bool:
 
 
 def report(done: int, total: int | None, unit: str, note: str = "") -> None:
-    """Tell the surrounding call, if it asked, that `done` of `total` are done; a line has the note."""
+    """Tell the surrounding call, if it wants to know, what is done of how much; a line shows the note."""
     if (telling := _told.get()) is not None:
         telling.tell(int(done), None if total is None else int(total), unit, note)
 

@@ -87,17 +87,9 @@ def _search_group(
         level += 1
         if PULL_ABOVE * edges > edges_left:
             n_found, edges, edges_left = _pull(
-                in_offsets,
-                in_columns,
-                n_linked,
-                out_offsets,
-                everyone,
-                seen,
-                frontier,
-                found,
-                found_queue,
+                in_offsets, in_columns, n_linked, out_offsets, everyone, seen, frontier, found, found_queue,
                 stop,
-            )
+            )  # fmt: skip
         else:
             n_found, edges, completed = _push(
                 out_offsets, out_columns, in_offsets, everyone, seen, frontier, queue, n_frontier, found,
