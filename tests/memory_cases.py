@@ -38,8 +38,8 @@ def shapes(n=N):
     }
 
 
-# The anonymous memory of a process is its own, without mapped files.  It is looked at by the clock and, however
-# little time that thread gets, after each call of compiled code.
+# The anonymous memory of a process is its own, without mapped files.  It is looked at by the clock and,
+# however little time that thread gets, after each call of compiled code.
 PEAK = """
 import os, sys, threading
 
