@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from rapids_trav.algorithms.bfs_stream import BfsStream
     from rapids_trav.algorithms.khop import Neighborhood
     from rapids_trav.graph import Graph
+    from rapids_trav.io import EdgeFileReport, inspect_edges, read_edges
     from rapids_trav.programs.definition import Program
 
 __version__ = "0.1.0"
@@ -37,6 +38,7 @@ __version__ = "0.1.0"
 __all__ = [
     "BfsStream",
     "EdgeColumnsError",
+    "EdgeFileReport",
     "Graph",
     "Neighborhood",
     "Program",
@@ -47,16 +49,21 @@ __all__ = [
     "TravWarning",
     "UnknownColumnError",
     "UnknownVertexError",
+    "inspect_edges",
     "programs",
+    "read_edges",
 ]
 
 # Modules that take long to import are imported at first access.
 _LAZY = {
     "BfsStream": "rapids_trav.algorithms.bfs_stream",
+    "EdgeFileReport": "rapids_trav.io",
     "Graph": "rapids_trav.graph",
     "Neighborhood": "rapids_trav.algorithms.khop",
     "Program": "rapids_trav.programs.definition",
     "Traced": "rapids_trav.algorithms.bfs",
+    "inspect_edges": "rapids_trav.io",
+    "read_edges": "rapids_trav.io",
 }
 _MODULES = ("datasets", "generators", "io", "plot", "programs", "tuning")
 

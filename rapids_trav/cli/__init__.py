@@ -1,6 +1,6 @@
 """Entry point of the command line: `rapids-trav bfs`, `paths`, `khop`, `components`, `sssp` and others.
 
-The other commands are `pagerank`, `save`, `graph500` and `doctor`.
+The other commands are `pagerank`, `save`, `inspect`, `graph500` and `doctor`.
 
 Exit codes: 0 success; 1 no answer was possible (an unknown id, a malformed file); 2 wrong usage (an unknown
 option, a result that cannot be written to its destination); 130 interrupted; 141 the reader of the output has

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 
 import click
 
+from rapids_trav.cli.options import Given
 from rapids_trav.errors import TravError
 from rapids_trav.io import check_output
-from rapids_trav.io.text import check_delimiter
+from rapids_trav.io.dialect import TextOptions
 from rapids_trav.storage.build_options import BuildOptions
 
-OF_TEXT = ("delimiter", "header", "string_ids")
+OF_TEXT = tuple(field.name for field in fields(TextOptions))
 
 
 @contextmanager
@@ -25,7 +27,7 @@ def wrong_option() -> Iterator[None]:
         raise click.UsageError(str(error)) from error
 
 
-def check_files(edges: str, output: str | None, picture: str | None = None) -> None:
+def check_files(edges: tuple[str, ...], output: str | None, picture: str | None = None) -> None:
     """Refuse an output name that cannot be written, or that is a file of the edges."""
     if "" in (output, picture):
         raise click.UsageError("The name of a file to write is empty: name one, or leave the option out.")
@@ -38,11 +40,12 @@ def check_files(edges: str, output: str | None, picture: str | None = None) -> N
             )
 
             plot.check_picture(picture)
-    source = Path(edges).resolve()
-    for name in (output, picture):
-        path = Path(name).resolve() if name and name != "-" else None
-        if path is not None and (path == source or (source.is_dir() and source in path.parents)):
-            raise click.UsageError(f"{name} is where the edges are, in {edges}: write to another place.")
+    for given in edges:
+        source = Path(given).resolve()
+        for name in (output, picture):
+            path = Path(name).resolve() if name and name != "-" else None
+            if path is not None and (path == source or (source.is_dir() and source in path.parents)):
+                raise click.UsageError(f"{name} is where the edges are, in {given}: write to another place.")
 
 
 def check_apart(output: str | None, other: str | None, option: str) -> None:
@@ -53,12 +56,18 @@ def check_apart(output: str | None, other: str | None, option: str) -> None:
 
 
 def check_edge_options(
-    delimiter: str | None, memory_limit: str | None, spill: str | None, devices: str | list[int] | None
-) -> None:
-    """Refuse invalid options of the edges before the edges are read."""
+    text: dict[str, Given], memory_limit: str | None, spill: str | None, devices: str | list[int] | None
+) -> TextOptions:
+    """Refuse invalid options of the edges before the edges are read; return those of text."""
     with wrong_option():
-        check_delimiter(delimiter)
         BuildOptions(memory_limit=memory_limit, spill=spill, devices=devices)
+    return text_options(text)
+
+
+def text_options(given: dict[str, Given]) -> TextOptions:
+    """Return the options of text, or refuse invalid ones."""
+    with wrong_option():
+        return TextOptions(**given)
 
 
 def refuse_given(names: tuple[str, ...], reason: str) -> None:

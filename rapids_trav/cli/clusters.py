@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import io
+import codecs
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import click
 import dask
 import dask.dataframe
 import pandas as pd
+import pyarrow as pa
 from dask.bytes import read_bytes
 from distributed import Client
 from distributed.comm.addressing import get_address_host_port
@@ -19,11 +22,18 @@ from distributed.comm.addressing import get_address_host_port
 from rapids_trav.engines import gpu_is_there
 from rapids_trav.errors import TravError, first_line
 from rapids_trav.frames.columns import Frame
-from rapids_trav.io.formats import COMPRESSIONS, guess_format
-from rapids_trav.io.text import TextLayout, find_layout, id_columns_of, parse_rows
+from rapids_trav.io.columns import find_ends
+from rapids_trav.io.containers import compression_of
+from rapids_trav.io.dialect import Dialect, TextOptions
+from rapids_trav.io.formats import TEXTS
+from rapids_trav.io.header import ends_of
+from rapids_trav.io.rows import Stream, Tally, strict
+from rapids_trav.io.sniff import find_dialect
+from rapids_trav.io.text import checked, first_types, parse
 
 BLOCK = "64MiB"  # text for each partition
 SAMPLE = "256 KiB"  # text from which the types of the columns are found
+NO_DASK = ("zip", "xz", "zstd", "lz4")  # compressions that Dask may not open
 WAIT = 10.0  # seconds to wait for the scheduler
 
 
@@ -63,63 +73,76 @@ def engine_of(client: Client, asked: str = "auto") -> str:
 
 
 def read(
-    path: Path,
-    format_: str,
-    engine: str,
-    id_columns: Sequence[str],
-    delimiter: str | None,
-    header: bool | None,
-    string_ids: bool,
-) -> Frame:
-    """Return the Dask frame of a file or Parquet folder that all workers can read."""
+    path: Path, format_: str, engine: str, src: Sequence[str], dst: Sequence[str], text: TextOptions
+) -> tuple[Frame, tuple[list[str], list[str]]]:
+    """Return the Dask frame of a file or Parquet folder that all workers can read, and the ends of its edges."""
     backend = "cudf" if engine == "cuda" else "pandas"
+    named = list(src) or None, list(dst) or None
     with dask.config.set({"dataframe.backend": backend, "dataframe.convert-string": False}):
         if format_ == "parquet":
-            return dask.dataframe.read_parquet(str(path), index=False)
-    if format_ not in ("csv", "tsv", "text") or guess_format(path) == "mtx":
+            frame = dask.dataframe.read_parquet(str(path), index=False)
+            return frame, find_ends(list(frame.columns), *named)
+    if format_ not in TEXTS or path.is_dir():
         raise click.UsageError(f"--scheduler does not read {format_}: save the edges as Parquet or CSV.")
-    layout = find_layout(path, format_, delimiter, header, id_columns)
-    ids = id_columns_of(path, layout, id_columns)
-    frame = _text(path, layout, ids, string_ids)
-    return frame.to_backend("cudf") if engine == "cuda" else frame
+    dialect = find_dialect(path, replace(text, delimiter="\t") if format_ == "tsv" else text, *named)
+    compressed = compression_of(path)
+    if (
+        dialect.multiline
+        or dialect.line_end == "\r"
+        or dialect.encoding != "utf-8-sig"
+        or compressed in NO_DASK
+    ):
+        raise click.UsageError("--scheduler reads lines of UTF-8: save the edges as Parquet.")
+    ends = ends_of(path, dialect, *named)
+    frame = _text(path, dialect, ends, text.string_ids, compressed)
+    return (frame.to_backend("cudf") if engine == "cuda" else frame), ends
 
 
-def _text(path: Path, layout: TextLayout, ids: list[str], string_ids: bool) -> Frame:
+def _text(
+    path: Path,
+    dialect: Dialect,
+    ends: tuple[list[str], list[str]],
+    string_ids: bool,
+    compressed: str | None,
+) -> Frame:
     """Return the Dask frame of a text, with a partition for each block; compressed text is one block."""
-    size = None if path.suffix in COMPRESSIONS else BLOCK
     sample, [blocks] = read_bytes(
-        str(path), delimiter=b"\n", blocksize=size, sample=SAMPLE, compression="infer"
+        str(path),
+        delimiter=b"\n",
+        blocksize=None if compressed else BLOCK,
+        sample=SAMPLE,
+        compression="infer",
     )
-    parse = partial(_block, path=path, layout=layout, ids=ids, string_ids=string_ids)
-    meta = parse(sample, skip=layout.skip, kinds=None).iloc[:0]
-    kinds = {name: meta[name].dtype.kind for name in ids}
-    parts = [
-        dask.delayed(parse)(block, skip=0 if i else layout.skip, kinds=kinds)
-        for i, block in enumerate(blocks)
-    ]
+    ids = [*ends[0], *ends[1]]
+    types = first_types(dialect, list(zip(*ends, strict=True)), string_ids)
+    parse = partial(_block, path=path, dialect=dialect, ids=ids, types=types)
+    meta = parse(sample, skip=dialect.skip).iloc[:0]
+    parts = [dask.delayed(parse)(block, skip=0 if i else dialect.skip) for i, block in enumerate(blocks)]
     return dask.dataframe.from_delayed(parts, meta=meta, verify_meta=False)
 
 
 def _block(
-    block: bytes,
-    path: Path,
-    layout: TextLayout,
-    ids: list[str],
-    string_ids: bool,
-    skip: int,
-    kinds: dict[str, str] | None,
+    block: bytes, path: Path, dialect: Dialect, ids: list[str], types: dict[str, pa.DataType], skip: int
 ) -> pd.DataFrame:
-    """Parse a block of whole lines, and check that its ids have the same kinds as in every block."""
+    """Parse a block of whole lines, whose ids have the same types as in every block."""
+    tally = Tally()
+    for _ in range(skip):
+        block = block.partition(b"\n")[2]
+    lines = block.removeprefix(codecs.BOM_UTF8).replace(b"\r\n", b"\n")
     try:
-        frame = parse_rows(io.BytesIO(block), layout, skip, ids, string_ids)
-    except (ValueError, Warning) as error:
+        stream = Stream(strict(path, dialect, tally, [lines if lines.endswith(b"\n") else lines + b"\n"]))
+        table = parse(stream, dialect, types, marks=False)
+    except pa.ArrowInvalid as error:
+        found = re.search(r"column #(\d+)", str(error))
+        if found and dialect.names[int(found[1])] in ids:
+            raise _several_kinds(path, dialect.names[int(found[1])]) from error
         raise TravError(f"{path} is malformed ({first_line(error)}): correct it.") from error
-    for name in ids:
-        if frame[name].isna().any():
-            raise TravError(f"{path} has a row without an id in column {name!r}: leave it out.")
-        if kinds is not None and len(frame) and frame[name].dtype.kind != kinds[name]:
-            raise TravError(
-                f"Column {name!r} of {path} holds ids of several kinds: add --string-ids to take them as "
-                f"words."
-            )
-    return frame
+    if tally.unusual and (whole := [name for name in ids if types[name] == pa.int64()]):
+        raise _several_kinds(path, whole[0])
+    return checked(path, dialect, table, ids, string_ids=True).to_pandas()
+
+
+def _several_kinds(path: Path, name: str) -> TravError:
+    return TravError(
+        f"Column {name!r} of {path} holds ids of several kinds: add --string-ids to take them as words."
+    )

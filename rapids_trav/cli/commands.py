@@ -7,6 +7,7 @@ import click
 from rapids_trav import __version__
 from rapids_trav.cli.doctor import doctor
 from rapids_trav.cli.graph500 import graph500
+from rapids_trav.cli.inspect_files import inspect_files
 from rapids_trav.cli.programs import components, pagerank, sssp
 from rapids_trav.cli.questions import bfs, khop, paths
 from rapids_trav.cli.save import save
@@ -17,13 +18,14 @@ from rapids_trav.cli.save import save
 def app() -> None:
     """Graph traversal over edge lists in files, on the CPU or on an NVIDIA GPU.
 
-    EDGES is a Parquet file or folder, a CSV or TSV file, SNAP text or a Matrix Market file, plain or
-    compressed (.gz, .bz2, .zst, .lz4); - for the standard input, with --format; a folder that "save" wrote;
-    or a graph that comes with the package: facebook, twitter-ego or citations-hepph.
+    EDGES are files or folders of delimited text, Parquet, Feather, ORC, JSON, Matrix Market, DIMACS, METIS,
+    GML, GraphML, GEXF or Pajek, plain or compressed; - for the standard input; a folder that "save" wrote;
+    or a graph that comes with the package: facebook, twitter-ego or citations-hepph.  "inspect" tells how a
+    file is read.
 
-    Vertices are the ids that occur in edges: an empty row and column of a matrix do not make one.
+    Vertices are the ids that occur in edges, and those that a matrix or a format of graphs lists.
     """
 
 
-for command in (bfs, paths, khop, components, sssp, pagerank, save, graph500, doctor):
+for command in (bfs, paths, khop, components, sssp, pagerank, save, inspect_files, graph500, doctor):
     app.add_command(command)

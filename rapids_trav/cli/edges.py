@@ -7,10 +7,9 @@ import shutil
 import sys
 import tempfile
 import time
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -18,57 +17,68 @@ import click
 
 from rapids_trav import datasets
 from rapids_trav.cli.checks import OF_TEXT, check_edge_options, refuse_given, wrong_option
-from rapids_trav.cli.ids import IdReader, check_ids, check_types, id_readers, readers, split_id
+from rapids_trav.cli.ids import IdReader, check_types, id_readers, readers, split_id
 from rapids_trav.cli.options import Given, derived
 from rapids_trav.cli.report import progress
-from rapids_trav.cli.wording import rephrased
 from rapids_trav.doctor import choose_engine
-from rapids_trav.edges.sources import edge_columns, open_edges
 from rapids_trav.engines import NAMES, select, spread_over
 from rapids_trav.errors import TravError
-from rapids_trav.frames.columns import Frame
 from rapids_trav.graph import Graph
-from rapids_trav.io import FORMATS, read_edges
-from rapids_trav.io.formats import guess_format
-from rapids_trav.io.parquet import read_schema
-from rapids_trav.io.text import usual_ends
+from rapids_trav.io import FORMATS, open_files
+from rapids_trav.io.columns import find_ends, position
+from rapids_trav.io.dialect import TextOptions
+from rapids_trav.io.files import format_of
+from rapids_trav.io.formats import TEXTS
+from rapids_trav.io.parquet import import_cudf, read_schema
+from rapids_trav.io.tables import EdgeTable
 from rapids_trav.io.write import to_pandas
 from rapids_trav.saved.write import is_saved_graph
 from rapids_trav.storage.build_options import BuildOptions
 
+KINDS = {"parquet": "Parquet", "mtx": "a Matrix Market file"}
 
-def _not_empty(context: click.Context, parameter: click.Parameter, value: str) -> str:
+
+def _not_empty(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
     """Refuse an empty name, which would mean the current folder."""
-    if not value:
+    if not all(value):
         raise click.UsageError(
             "EDGES is empty: name a file, a folder, or a graph that comes with the package."
         )
     return value
 
 
-EDGE_OPTIONS = (
-    click.argument("edges", callback=_not_empty),
+FILE_OPTIONS = (
+    click.argument("edges", nargs=-1, required=True, callback=_not_empty),
     click.option(
-        "--src", multiple=True, help="Column of edge sources; repeat it for ids of several columns."
+        "--src",
+        multiple=True,
+        help="Column of edge sources, by name or number from 1; repeat it for ids of several columns.",
     ),
     click.option("--dst", multiple=True, help="Column of edge destinations."),
-    click.option(
-        "--directed/--undirected",
-        default=None,
-        help="Whether an edge leads one way.  [default: undirected, or as a shipped graph is]",
-    ),
+    derived(BuildOptions, "weight", help="Column of the edges' weights, given like --src."),
     click.option(
         "--format",
         "format_",
         type=click.Choice(["auto", *FORMATS]),
         default="auto",
-        help="Format of EDGES, by default by its extension.",
+        help="Format of EDGES, by default found from their content.",
     ),
-    click.option("--delimiter", help="Character between two fields of a text file."),
+    derived(TextOptions, "delimiter", help="Character between two fields of a text file."),
     click.option(
         "--header/--no-header", default=None, help="Whether a text file's first line names columns."
     ),
-    click.option("--string-ids", is_flag=True, help="Keep the ids of a text file as strings: 007 is not 7."),
+    derived(TextOptions, "comment", help="Sign that begins a comment, '' for none.  [default: # and %]"),
+    derived(TextOptions, "quote", help="Character around fields, '' if quotes are ordinary characters."),
+    derived(TextOptions, "encoding", help="Encoding of a text file, such as latin-1."),
+    derived(TextOptions, "decimal", help="Sign before a fraction.", type=click.Choice([".", ","])),
+    derived(TextOptions, "string_ids", help="Take the ids of a text file as they are written: NA is an id."),
+)
+GRAPH_OPTIONS = (
+    click.option(
+        "--directed/--undirected",
+        default=None,
+        help="Whether an edge leads one way.  [default: undirected, or as the file says]",
+    ),
     derived(
         BuildOptions,
         "engine",
@@ -89,12 +99,19 @@ EDGE_OPTIONS = (
     ),
 )
 # Options that describe files; a saved graph stores these properties.
-OF_FILES = ("src", "dst", "directed", "format_", "delimiter", "header", "string_ids")
+OF_FILES = ("src", "dst", "directed", "format_", *OF_TEXT)
 
 
 def edge_options(command: Callable) -> Callable:
     """Decorate a command with the options of `open_graph`."""
-    for option in reversed(EDGE_OPTIONS):
+    for option in reversed(GRAPH_OPTIONS):
+        command = option(command)
+    return file_options(command)
+
+
+def file_options(command: Callable) -> Callable:
+    """Decorate a command with the options that locate and describe files of edges."""
+    for option in reversed(FILE_OPTIONS):
         command = option(command)
     return command
 
@@ -113,6 +130,8 @@ class OpenGraph:
         One for each id column.
     seconds : float
         Time to read and build.
+    comments : int
+        Comments in the files, which were skipped.
     """
 
     graph: Graph
@@ -120,6 +139,7 @@ class OpenGraph:
     engine: str
     id_readers: list[IdReader]
     seconds: float
+    comments: int = 0
 
     def ids(self, texts: tuple[str, ...], option: str) -> list:
         """Return ids in the types of the file; an id of several columns is given as a row of CSV."""
@@ -133,14 +153,11 @@ class OpenGraph:
 
 
 def open_graph(
-    edges: str,
+    edges: tuple[str, ...],
     src: tuple[str, ...],
     dst: tuple[str, ...],
     directed: bool | None,
     format_: str,
-    delimiter: str | None,
-    header: bool | None,
-    string_ids: bool,
     engine: str,
     memory_limit: str | None = None,
     spill: str | None = None,
@@ -148,83 +165,117 @@ def open_graph(
     weight: str | None = None,
     scheduler: str | None = None,
     devices: str | list[int] | None = None,
+    **given: Given,
 ) -> OpenGraph:
     """Read the edges and build the graph, or open a saved one, on an engine that has the variant.
 
     With a `scheduler` the graph is on the workers of its cluster, with `devices` on these GPUs together.
+    The other arguments are those of `TextOptions`.
     """
     if len(src) != len(dst):
         raise click.UsageError("--src and --dst go together: name as many columns with each.")
-    check_edge_options(delimiter, memory_limit, spill, devices)
+    text = check_edge_options(given, memory_limit, spill, devices)
     if scheduler is not None:
-        return _open_on_cluster(
-            scheduler, edges, src, dst, directed, format_, delimiter, header, string_ids, engine
-        )
+        return _open_on_cluster(scheduler, edges, src, dst, directed, format_, text, engine)
     engine = _engine_with(variant, choose_engine() if engine == "auto" else engine)
     if devices is not None:
         with wrong_option():
             spread_over(select(engine, "pandas"), devices)
     start = time.perf_counter()
-    path = Path(edges)
-    if is_saved_graph(path):
+    if len(edges) == 1 and is_saved_graph(path := Path(edges[0])):
         refuse_given(("devices",), f"edges, and {path} is a saved graph")
         return _open_saved(path, engine, memory_limit, spill, start, weight)
-    if edges in datasets.DIRECTED and not path.exists():
-        path = datasets.path(edges)
-        directed = datasets.DIRECTED[edges] if directed is None else directed
-    if edges == "-" or path.is_fifo() or path.is_char_device():
-        path = _stream_as_file(edges, format_)
-    if not path.exists():
-        raise TravError(
-            f"There is no file {path}: check the path, or name one of the shipped graphs, "
-            f"{', '.join(datasets.names())}."
-        )
-    directed = bool(directed)
-    format_ = guess_format(path) if format_ == "auto" else format_
-    if format_ in ("parquet", "mtx"):
-        kind = "Parquet" if format_ == "parquet" else "a Matrix Market file"
-        refuse_given(OF_TEXT, f"text, and {edges} is {kind}")
+    if is_shipped(edges) and directed is None:
+        directed = datasets.DIRECTED[edges[0]]
+    paths = edge_paths(edges)
+    format_ = format_of(paths, format_)
+    name = _name_of(edges)
+    if format_ not in TEXTS:
+        refuse_given(OF_TEXT, f"text, and {name} is {KINDS.get(format_, format_)}")
     with progress("Reading the edges and building the graph"):
-        source: Frame | Path = path
-        if format_ == "parquet":
-            check_types(path, *_ends(path, src, dst))
-        else:
-            source = _read(
-                path,
-                format=format_,
-                library="cudf" if engine == "cuda" else "pandas",
-                id_columns=[*src, *dst] or None,
-                delimiter=delimiter,
-                header=header,
-                string_ids=string_ids,
-                both_directions=directed,
-            )
-            check_ids(source, *_ends(source, src, dst))
+        found = _read(paths, format_, text, src, dst, weight, directed, engine)
         graph = Graph.from_edges(
-            source,
-            *_ends(source, src, dst),
-            directed=directed,
-            weight=weight,
+            found.frame,
+            found.src,
+            found.dst,
+            directed=bool(found.directed if directed is None else directed),
+            weight=found.weight if weight is not None else None,
+            vertices=found.vertices,
             engine=engine,
             memory_limit=memory_limit,
             spill=spill,
             devices=devices,
         )
-    return OpenGraph(
-        graph, click.format_filename(edges), engine, id_readers(graph), time.perf_counter() - start
-    )
+    return OpenGraph(graph, name, engine, id_readers(graph), time.perf_counter() - start, found.comments)
+
+
+def is_shipped(edges: tuple[str, ...]) -> bool:
+    """Return whether the edges are those of a graph that comes with the package."""
+    return len(edges) == 1 and edges[0] in datasets.DIRECTED and not Path(edges[0]).exists()
+
+
+def edge_paths(edges: tuple[str, ...]) -> list[Path]:
+    """Return the files and folders that hold the edges; the data of a pipe are in a file of their own."""
+    if is_shipped(edges):
+        return [datasets.path(edges[0])]
+    found = []
+    for name in edges:
+        path = Path(name)
+        if name == "-" or path.is_fifo() or path.is_char_device():
+            path = _stream_as_file(name)
+        if not path.exists():
+            raise TravError(
+                f"There is no file {path}: check the path, or name one of the shipped graphs, "
+                f"{', '.join(datasets.names())}."
+            )
+        found.append(path)
+    return found
+
+
+def _name_of(edges: tuple[str, ...]) -> str:
+    name = click.format_filename(edges[0])
+    return name if len(edges) == 1 else f"{name} and {len(edges) - 1} more"
+
+
+def _read(
+    paths: list[Path],
+    format_: str,
+    text: TextOptions,
+    src: tuple[str, ...],
+    dst: tuple[str, ...],
+    weight: str | None,
+    directed: bool | None,
+    engine: str,
+) -> EdgeTable:
+    """Read the edges; those of Parquet stay in their files, of which the graph reads a part at a time."""
+    if format_ != "parquet":
+        found = open_files(
+            paths,
+            text=text,
+            src=list(src) or None,
+            dst=list(dst) or None,
+            weight=weight,
+            format=format_,
+            both_directions=bool(directed),
+        )
+        frame = import_cudf().DataFrame(found.frame) if engine == "cuda" else found.frame
+        return replace(found, frame=frame)
+    names = read_schema(paths[0]).names
+    ends = find_ends(names, list(src) or None, list(dst) or None)
+    for path in paths:
+        check_types(path, *ends)
+    weight = None if weight is None else names[position(weight, names)]
+    return EdgeTable(paths if len(paths) > 1 else paths[0], *ends, weight=weight)
 
 
 def _open_on_cluster(
     scheduler: str,
-    edges: str,
+    edges: tuple[str, ...],
     src: tuple[str, ...],
     dst: tuple[str, ...],
     directed: bool | None,
     format_: str,
-    delimiter: str | None,
-    header: bool | None,
-    string_ids: bool,
+    text: TextOptions,
     engine: str,
 ) -> OpenGraph:
     """Build a graph on the workers of a cluster, which read the edges."""
@@ -235,31 +286,26 @@ def _open_on_cluster(
         "a graph in this process, and --scheduler spreads it over workers",
     )
     start = time.perf_counter()
-    path = Path(edges)
-    if edges in datasets.DIRECTED and not path.exists():
-        path = datasets.path(edges)
-        directed = datasets.DIRECTED[edges] if directed is None else directed
-    if is_saved_graph(path) or not (path.is_file() or path.is_dir()):
+    path = Path(edges[0])
+    if is_shipped(edges):
+        path = datasets.path(edges[0])
+        directed = datasets.DIRECTED[edges[0]] if directed is None else directed
+    if len(edges) > 1 or is_saved_graph(path) or not (path.is_file() or path.is_dir()):
         raise click.UsageError(
-            f"EDGES {edges} is not a file or folder of edges, which --scheduler needs: name one that all "
-            f"workers reach."
+            f"EDGES {' '.join(edges)} is not a file or folder of edges, which --scheduler needs: name one that "
+            f"all workers reach."
         )
-    format_ = guess_format(path) if format_ == "auto" else format_
+    format_ = format_of([path], format_)
     context = click.get_current_context()
     client = context.with_resource(clusters.connected(scheduler))
     with progress("Reading the edges and building the graph"):
         engine = clusters.engine_of(client, engine)
-        source = clusters.read(path.absolute(), format_, engine, [*src, *dst], delimiter, header, string_ids)
-        ends = _ends(source, src, dst)
+        source, ends = clusters.read(path.absolute(), format_, engine, src, dst, text)
         graph = Graph.from_edges(source, *ends, directed=bool(directed), engine=engine, client=client)
         context.call_on_close(graph.close)
         first = to_pandas(graph.degrees().head(1)).drop(columns="degree")
     return OpenGraph(
-        graph,
-        click.format_filename(edges),
-        engine,
-        readers(first, list(first.dtypes)),
-        time.perf_counter() - start,
+        graph, _name_of(edges), engine, readers(first, list(first.dtypes)), time.perf_counter() - start
     )
 
 
@@ -294,10 +340,8 @@ def _engine_with(variant: str, engine: str) -> str:
     return engine
 
 
-def _stream_as_file(edges: str, format_: str) -> Path:
+def _stream_as_file(edges: str) -> Path:
     """Copy the data of a pipe to a file, which can be read repeatedly until the command ends."""
-    if format_ == "auto":
-        raise click.UsageError(f"The format of EDGES {edges} cannot be recognised: name it with --format.")
     folder = click.get_current_context().with_resource(tempfile.TemporaryDirectory())
     path = Path(folder, "standard-input")
     name = "The standard input" if edges == "-" else edges
@@ -314,23 +358,3 @@ def _stream_as_file(edges: str, format_: str) -> Path:
 
 def _opened(edges: str) -> AbstractContextManager[BinaryIO]:
     return nullcontext(sys.stdin.buffer) if edges == "-" else Path(edges).open("rb")
-
-
-def _ends(source: Frame | Path, src: Sequence, dst: Sequence) -> tuple[list, list]:
-    """Return the columns of both ends: those named, or those with usual names."""
-    if isinstance(source, Path):
-        read_schema(source)  # refuses files that are not Parquet
-    opened = open_edges(source)
-    if not src and (found := usual_ends([str(name) for name in opened.columns])):
-        src, dst = ([name] for name in found)
-    return edge_columns(opened, list(src) or None, list(dst) or None)
-
-
-def _read(path: Path, **options: Given) -> Frame:
-    """Read the edges, and report on standard error what the reader had to guess."""
-    with warnings.catch_warnings(record=True) as notes:
-        warnings.simplefilter("always", UserWarning)
-        frame = read_edges(path, **options)
-    for note in notes:
-        click.echo(f"rapids-trav: {rephrased(str(note.message))}", err=True)
-    return frame

@@ -14,12 +14,11 @@ import pandas as pd
 import pyarrow as pa
 
 from rapids_trav.errors import TravError
-from rapids_trav.frames.columns import Dtype, Frame, Series
+from rapids_trav.frames.columns import Dtype
 from rapids_trav.graph import Graph
 from rapids_trav.io.parquet import read_schema
 from rapids_trav.io.write import to_pandas
 
-LARGE = "hold numbers that 64 bits do not hold"
 SEVERAL = "Several columns: a,b; a value with a comma in double quotes: '\"a,b\",c'."
 
 
@@ -103,39 +102,3 @@ def check_types(path: Path, src: list[str], dst: list[str]) -> None:
                 f"Column {name!r} holds {schema.field(name).type}, which is not an id: give each part a "
                 f"column of its own."
             )
-
-
-def check_ids(frame: Frame, src: list[str], dst: list[str]) -> None:
-    """Refuse text columns that do not hold ids of one kind; the error names the option that helps."""
-    for pair in zip(src, dst, strict=True):
-        kinds = {_kind(frame[name]) for name in pair}
-        problem = next((f"hold {kind}" for kind in ("true and false", "fractions") if kind in kinds), None)
-        if problem is None and any(_has_large_integers(frame[name]) for name in pair):
-            problem = LARGE
-        if problem is None and len(kinds) == 2:
-            problem = _mixture(*(frame[name] for name in pair if _kind(frame[name]) == "words"))
-        if problem:
-            raise TravError(
-                f"Columns {pair[0]!r} and {pair[1]!r} {problem}: "
-                "add --string-ids to take them as words, or name other columns with --src and --dst."
-            )
-
-
-def _mixture(words: Series) -> str:
-    """Describe a column that was read as words, beside a column of numbers."""
-    whole = words.astype(str).str.match(r"[+-]?[0-9]+$")
-    if bool(whole.all()):
-        return LARGE
-    return f"hold numbers in one and {'numbers and ' if bool(whole.any()) else ''}words in the other"
-
-
-def _has_large_integers(column: Series) -> bool:
-    """Return whether pandas has read integers of more than 64 bits, which it holds as objects."""
-    return bool(column.dtype == object and pd.api.types.infer_dtype(column) == "integer")
-
-
-def _kind(column: Series) -> str:
-    kind = column.dtype.kind
-    if kind == "f" and bool((column % 1 != 0).any()):
-        return "fractions"
-    return "true and false" if kind == "b" else "numbers" if kind in "iuf" else "words"

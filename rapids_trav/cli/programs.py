@@ -27,7 +27,6 @@ from rapids_trav.cli.report import console, count
 from rapids_trav.cli.tables import trace_tables, without_idle
 from rapids_trav.frames.columns import Frame
 from rapids_trav.io.write import to_pandas
-from rapids_trav.storage.build_options import BuildOptions
 from rapids_trav.utilities.progress import PageProgress
 from rapids_trav.utilities.sizes import readable
 
@@ -45,7 +44,6 @@ class Every(click.IntRange):
 
 
 _where = derived(IterationOptions, "where", help=f"Use only edges where this is true: {CONDITION}")
-_weight = derived(BuildOptions, "weight", help="Column of the edges' weights.")
 _trace = derived(IterationOptions, "trace", help="Show what each iteration did.")
 _plot = click.option(
     "--plot", "picture", help="Draw time, bytes and overlap by iteration to .png, .svg, .pdf, ..."
@@ -86,7 +84,6 @@ def components(output: str | None, picture: str | None, quiet: bool, **options: 
 @click.command(short_help="Shortest paths by weight.")
 @run_options
 @_schedule
-@_weight
 @click.option(
     "--source", "-s", multiple=True, required=True, help=f"Id to start from; may be repeated.  {SEVERAL}"
 )
@@ -102,7 +99,6 @@ def sssp(output: str | None, picture: str | None, quiet: bool, **options: Given)
 
 @click.command(short_help="PageRank of every vertex.")
 @run_options
-@_weight
 @derived(PagerankOptions, "asynchronous", help="Use new ranks at once.")
 @derived(PagerankOptions, "alpha", help="Damping, between 0 and 1.")
 @derived(PagerankOptions, "tol", help="End below.")

@@ -134,7 +134,6 @@ def bfs(
 @_depth_limit
 @_deterministic
 @derived(PathOptions, "weighted", help="The path of least weight; --weight implies it.")
-@derived(BuildOptions, "weight", help="Column of the edges' weights.")
 @_output
 @_devices
 @_scheduler
@@ -231,7 +230,8 @@ def head(screen: Console, opened: OpenGraph, took: float) -> None:
     screen.print(
         f"{opened.name}: {count(graph.n_vertices, 'vertex', 'vertices')}, "
         f"{count(graph.n_edges, 'edge')}, {kind}; "
-        f"{opened.engine} engine, read and built in {seconds(opened.seconds)}, answered in {seconds(took)}",
+        f"{opened.engine} engine, read and built in {seconds(opened.seconds)}, answered in {seconds(took)}"
+        + (f"; {count(opened.comments, 'comment')} skipped" if opened.comments else ""),
         soft_wrap=True,
     )
 

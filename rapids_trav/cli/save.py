@@ -8,9 +8,8 @@ import click
 
 from rapids_trav.cli.checks import wrong_option
 from rapids_trav.cli.edges import edge_options, open_graph
-from rapids_trav.cli.options import Given, derived
+from rapids_trav.cli.options import Given
 from rapids_trav.cli.report import console, count, progress, seconds
-from rapids_trav.storage.build_options import BuildOptions
 from rapids_trav.utilities.locations import reachable
 from rapids_trav.utilities.sizes import readable
 
@@ -18,9 +17,8 @@ from rapids_trav.utilities.sizes import readable
 @click.command(short_help="Save a built graph.")
 @edge_options
 @click.argument("folder")
-@derived(BuildOptions, "weight", help="Column of weights to keep with the edges.")
 @click.option("--quiet", "-q", is_flag=True, help="Print no summary.")
-def save(folder: str, weight: str | None, quiet: bool, **edges: Given) -> None:
+def save(folder: str, quiet: bool, **edges: Given) -> None:
     """Build the graph of EDGES and save it as FOLDER, to be given as EDGES from then on.
 
     \b
@@ -33,7 +31,7 @@ def save(folder: str, weight: str | None, quiet: bool, **edges: Given) -> None:
         reachable(Path(folder))
     if Path(folder).exists() and not Path(folder).is_dir():
         raise click.UsageError(f"{folder} is a file: name a folder.")
-    opened = open_graph(weight=weight, **edges)
+    opened = open_graph(**edges)
     with progress("Saving the graph"):
         opened.graph.save(folder)
     if not quiet:

@@ -37,7 +37,6 @@ from rapids_trav.frames.columns import Array, Frame, library_of
 from rapids_trav.frames.forms import form_of
 from rapids_trav.frames.libraries import Library, library
 
-DEFAULT_COLUMNS = (("src", "dst"), ("source", "destination"))
 Ends = Hashable | Sequence[Hashable] | None
 
 
@@ -227,10 +226,11 @@ def edge_columns(source: EdgeSource, src: Ends, dst: Ends) -> tuple[list[Hashabl
     if not source.columns:
         raise EdgeColumnsError("The edges have no columns: give a frame with a column for each end.")
     if src is None and dst is None:
-        for pair in DEFAULT_COLUMNS:
-            if all(name in source.columns for name in pair):
-                src, dst = pair
-                break
+        from rapids_trav.io.columns import usual_ends  # the package imports parsers, which frames do not need
+
+        found = usual_ends([name for name in source.columns if isinstance(name, str)])
+        if found is not None:
+            src, dst = found
         else:
             raise EdgeColumnsError(
                 f"The edges have neither columns 'src' and 'dst' nor 'source' and 'destination': "

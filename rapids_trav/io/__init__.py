@@ -1,114 +1,222 @@
-"""Readers of edge lists and writers of results.
-
-`read_edges` reads Parquet, CSV and TSV, SNAP text and Matrix Market; all but Parquet may be compressed (.gz,
-.bz2, .zst, .lz4).  Columns keep the names that the file gives them; a file without names gets `src`, `dst`,
-`weight`, `column_3`, ...
-"""
+"""Readers of edge lists and writers of results."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os import PathLike
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from rapids_trav.errors import TravError, written
 from rapids_trav.frames import proxies
 from rapids_trav.frames.columns import Frame, Values
-from rapids_trav.io.formats import FORMATS, check_columns, guess_format
-from rapids_trav.io.matrix_market import read_matrix_market
-from rapids_trav.io.parquet import import_cudf, read_parquet
-from rapids_trav.io.text import read_text
+from rapids_trav.io import files
+from rapids_trav.io.columns import Ends, Name, check_names
+from rapids_trav.io.dialect import TextOptions
+from rapids_trav.io.formats import FORMATS, check_columns
+from rapids_trav.io.inspection import EdgeFileReport, inspect
+from rapids_trav.io.parquet import import_cudf
+from rapids_trav.io.tables import EdgeTable
 from rapids_trav.io.write import check_output, check_writable, write_frame
 from rapids_trav.utilities.locations import file_location
 
-__all__ = ["FORMATS", "check_library", "check_output", "check_writable", "read_edges", "write_frame"]
+__all__ = [
+    "FORMATS",
+    "EdgeFileReport",
+    "check_library",
+    "check_output",
+    "check_writable",
+    "inspect_edges",
+    "read_edges",
+    "write_frame",
+]
+
+Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
 
 
 def read_edges(
-    path: str | Path,
+    path: Paths,
     *,
+    src: Ends = None,
+    dst: Ends = None,
+    weight: Name | None = None,
     format: str = "auto",
     library: str = "pandas",
     columns: Sequence[str] | None = None,
-    id_columns: Sequence[str] | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
+    comment: str | None = None,
+    quote: str | None = None,
+    encoding: str | None = None,
+    decimal: str = ".",
     string_ids: bool = False,
     both_directions: bool = False,
 ) -> Frame:
-    """Read an edge list from a file, or from a folder of Parquet files.
+    """Read an edge list from files as the command line does.
+
+    Format, compression, delimiter, quotes, comments, header and the columns of both ends are found from the
+    content.  What can be understood in two ways is an error that names the argument that decides it.
 
     Parameters
     ----------
-    path : str or Path
-        The file or folder.
-    format : {"auto", "parquet", "csv", "tsv", "text", "mtx"}
-        "auto" decides by the extension: .parquet or .pq (and any folder), .csv, .tsv, .mtx; .txt, .edges,
-        .el and .snap are text.  "text" is the format of SNAP: comment lines begin with # or %, and fields
-        are separated by white space.
+    path : path or sequence of paths
+        A file, a folder, or several; those of one format form one edge list.
+    src, dst : str, int or list of these, optional
+        Columns of the two ends, by their names or, if none is called so, by their numbers from 1.  The
+        default is a pair of usual names (src and dst, source and target, from_id and to_id, node1 and node2,
+        ...), or the only two columns, or the first two if the file names none.
+    weight : str or int, optional
+        Column that will be used as weight, given like `src`.
+    format : {"auto", "text", "parquet", "mtx", "json", "dimacs", "metis", "feather", "orc", "gml", ...}
+        "csv" and "text" are delimited text, "tsv" that with tabs; `json` has an object on each line, or a
+        list of them.  "gml", "graphml", "gexf" and "pajek" are read through NetworkX or igraph.
     library : {"pandas", "cudf"}
         Library of the frame.  Parquet is read by that library.  The other formats are always parsed on the
         CPU, because cuDF's CSV reader silently ignores surplus fields.
     columns : sequence of str, optional
-        Read only these columns.
-    id_columns : sequence of str, optional
-        Columns of a text file that hold ids; by default, those with usual names for the two ends, else the
-        first two.  In these columns, text that means "no value" elsewhere (NA, null, nan) is an ordinary id,
-        and an empty id is an error.
+        Return only these columns.
     delimiter : str, optional
-        Separator of the fields of a text file; by default, it is detected from the first lines.
+        Character between the fields of text; a blank is any run of blanks and tabs.
     header : bool, optional
-        Whether the first line of a text file names the columns.  By default, it does if it holds a usual
-        name (src, dst, source, target, from, to, ...) or one of `id_columns`, or words above numbers; words
-        above words are read as an edge, with a warning.
+        Whether the first line of a text names the columns.  By default, it does if it holds a pair of usual
+        names or a name that is given as `src`, `dst` or `weight`, or words above numbers; it does not if it
+        holds a number.  Other words above words are an error.
+    comment : str, optional
+        Sign that begins a comment at the start of a line or after a blank; by default # and %, after a blank
+        only if blanks separate the fields.  "" if there are no comments.
+    quote : str, optional
+        Character around fields; by default found, "" if quotes are ordinary characters.
+    encoding : str, optional
+        Encoding of text, by default UTF-8, or UTF-16 if the file begins with its mark.
+    decimal : {".", ","}
+        Sign before the fraction of a number.
     string_ids : bool, default False
-        Keep the ids of a text file as strings, so that 007 and 7 are two vertices.
+        Keep all ids of a text as strings.  By default, ids of which all are integers without needless zeros
+        are integers, and all others are strings.  Marks of missing values (NA, null, \\N, ...) are ids only
+        with `string_ids`.
     both_directions : bool, default False
-        For a Matrix Market file that stores half of a symmetric matrix: return each edge in both directions,
-        as a directed graph needs.  Otherwise each stored entry is one edge.
+        Return each edge of a format that stores an undirected graph (METIS, a symmetric matrix) in both
+        directions.  Otherwise each is one row.
 
     Returns
     -------
     pandas.DataFrame or cudf.DataFrame
-        One row for each edge.  Matrix Market ids count from 1, as in the file: the entry in row `i`, column
-        `j` is the edge from `i` to `j`, and its value, if it has one, is in `weight`.  An id without any
-        entry in its row or column is in no edge, so it is not a vertex of a graph of these edges.
+        One row for each edge.  Columns have the names that the file gives them; without names, they are
+        `src`, `dst`, `weight`, `column_3`, ...  Ids of matrices, DIMACS and METIS count from 1, as in the
+        file: the entry in row `i`, column `j` of a matrix is the edge from `i` to `j`.
 
     Raises
     ------
     TravError
-        If the file is missing, empty, of unknown format or malformed; for text, the message names the line.
+        If the file is missing, empty, malformed or can be understood in several ways; the message names the
+        line and the remedy.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from rapids_trav import read_edges
+    >>> _ = Path("trips.txt").write_text("from_stop_id;to_stop_id;km\\n01;2;5\\n2;3;7\\n")
+    >>> read_edges("trips.txt")
+      from_stop_id to_stop_id  km
+    0           01          2   5
+    1            2          3   7
     """
-    path = file_location("path", path, "file or folder")
-    if not path.exists():
-        raise TravError(f"There is no file {path}: check the path.")
     check_library(library)
     _check_names("columns", columns)
-    _check_names("id_columns", id_columns)
-    if header is not None and not isinstance(header, (bool, np.bool_)):
-        raise TravError(f"header={written(header)} is neither True, False nor None: give one of them.")
-    format = guess_format(path) if format == "auto" else format
-    if format == "parquet":
-        frame = _not_empty(read_parquet(path, library, columns), path)
-        return proxies.proxied(frame) if library == "pandas" else frame
-    if path.is_dir():
-        raise TravError(
-            f"{path} is a folder, and format={format!r} is read only from files: name a file, or give "
-            f"format='parquet'."
-        )
-    if format == "mtx":
-        frame = read_matrix_market(path, both_directions)
-    elif format in FORMATS:
-        frame = read_text(path, format, delimiter, header, string_ids, id_columns)
-    else:
-        raise TravError(f"format={format!r} is not known: choose one of {', '.join(FORMATS)}.")
-    if columns is not None:
-        check_columns(path, list(frame.columns), columns)
+    text = TextOptions(delimiter, header, comment, quote, encoding, decimal, string_ids)
+    found = open_files(
+        path, src=src, dst=dst, weight=weight, format=format, library=library, columns=columns, text=text,
+        both_directions=both_directions,
+    )  # fmt: skip
+    frame = found.frame
+    if columns is not None and found.format != "parquet":
+        check_columns(locations(path)[0], list(frame.columns), columns)
         frame = frame[list(columns)]
-    frame = _not_empty(frame, path)
-    return import_cudf().DataFrame(frame) if library == "cudf" else proxies.proxied(frame)
+    if library == "cudf":
+        return frame if found.format == "parquet" else import_cudf().DataFrame(frame)
+    return proxies.proxied(frame)
+
+
+def inspect_edges(
+    path: Paths,
+    *,
+    src: Ends = None,
+    dst: Ends = None,
+    weight: Name | None = None,
+    format: str = "auto",
+    delimiter: str | None = None,
+    header: bool | None = None,
+    comment: str | None = None,
+    quote: str | None = None,
+    encoding: str | None = None,
+    decimal: str = ".",
+    string_ids: bool = False,
+) -> EdgeFileReport:
+    """Tell how files of edges are read and what they hold, without building a graph.
+
+    Parameters
+    ----------
+    path, src, dst, weight, format, delimiter, header, comment, quote, encoding, decimal, string_ids
+        As of `read_edges`.
+
+    Returns
+    -------
+    EdgeFileReport
+        Format and dialect, columns with their types, both ends, possible weights, counts and degrees.
+
+    Raises
+    ------
+    TravError
+        If the files cannot be read; the message names the line and the remedy.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import rapids_trav
+    >>> _ = Path("links.txt").write_text("# made by hand\\n1 2 0.5\\n2 3 1.5\\n")
+    >>> report = rapids_trav.inspect_edges("links.txt")
+    >>> report.columns
+    {'src': 'int64', 'dst': 'int64', 'weight': 'float64'}
+    >>> report.vertices, report.weights, report.comments
+    (3, ['weight'], 1)
+    """
+    text = TextOptions(delimiter, header, comment, quote, encoding, decimal, string_ids)
+    _check_ends(src, dst, weight)
+    return inspect(locations(path), format, text, src, dst, weight)
+
+
+def open_files(
+    path: Paths,
+    *,
+    text: TextOptions,
+    src: Ends = None,
+    dst: Ends = None,
+    weight: Name | None = None,
+    format: str = "auto",
+    library: str = "pandas",
+    columns: Sequence[str] | None = None,
+    both_directions: bool = False,
+) -> EdgeTable:
+    """Read edges as `read_edges` does, with what is known about them."""
+    _check_ends(src, dst, weight)
+    paths = locations(path)
+    return files.read(paths, format, text, src, dst, weight, library, columns, both_directions)
+
+
+def _check_ends(src: object, dst: object, weight: object) -> None:
+    for what, name in (("src", src), ("dst", dst), ("weight", weight)):
+        check_names(what, name)
+
+
+def locations(path: Paths) -> list[Path]:
+    """Return the paths of files or folders that exist."""
+    several = list(path) if isinstance(path, (list, tuple)) and path else [path]
+    paths = [file_location("path", one, "file or folder") for one in several]
+    for one in paths:
+        if not one.exists():
+            raise TravError(f"There is no file {one}: check the path.")
+    return paths
 
 
 def check_library(library: object) -> None:
@@ -126,9 +234,3 @@ def _check_names(what: str, names: Values) -> None:
         raise TravError(
             f"{what}={written(names)} is not a list of column names: give a list, or None for the default."
         )
-
-
-def _not_empty(frame: Frame, path: Path) -> Frame:
-    if len(frame) == 0:
-        raise TravError(f"{path} holds no edges: give at least one.")
-    return frame

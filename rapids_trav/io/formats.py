@@ -1,53 +1,81 @@
-"""Detection of a file's format, and decompression."""
+"""The format of a file, found from its first bytes; the extension counts only where these leave it open."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
-import pyarrow as pa
-
 from rapids_trav.errors import TravError, first_line, not_parquet
+from rapids_trav.io.containers import inner_extension, open_bytes
 
-FORMATS = ("parquet", "csv", "tsv", "text", "mtx")
-COMPRESSIONS = (".gz", ".bz2", ".zst", ".lz4")
-EXTENSIONS = {
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".txt": "text",
-    ".edges": "text",
-    ".el": "text",
-    ".snap": "text",
-    ".mtx": "mtx",
+FORMATS = (
+    "parquet", "csv", "tsv", "text", "mtx", "json", "dimacs", "metis", "feather", "orc", "gml", "graphml", "gexf",
+    "pajek",
+)  # fmt: skip
+TEXTS = ("csv", "tsv", "text")
+BINARY = {
+    b"PAR1": "parquet",
+    b"ARROW1": "feather",
+    b"FEA1": "feather",
+    b"\xff\xff\xff\xff": "feather",
+    b"ORC": "orc",
 }
+# Files that hold no edges in any format that is read, and what to do.
+OTHERS = {
+    b"SQLite format 3": "is a database of SQLite: export the table of edges as CSV",
+    b"\x89HDF": "is a file of HDF5: save the edges as Parquet or CSV",
+    b"\x93NUMPY": "is an array of NumPy: give it to Graph.from_edges from Python",
+    b"version https://git-lfs": "is a pointer of Git LFS: fetch the file itself, with git lfs pull",
+    b"%PDF": "is a PDF: give a file of edges",
+    b"\x80\x04": "is a pickle of Python: save the edges as Parquet or CSV",
+}
+TEXT = (
+    ("mtx", r"%%MatrixMarket"),
+    ("json", r"[\[{]\s*(?:[\[{\]}\"]|$)"),
+    ("dimacs", r"(?:c(?:[ \t].*)?\n)*p[ \t]+(?:sp|aux|edge|col|max|min|asn)\b.*\d"),
+    ("pajek", r"(?i)\*(?:network|vertices)\b"),
+    ("gml", r"(?:#.*\n|(?:Creator|Version|comment)\b.*\n|\s)*graph\s*\["),
+    ("graphml", r"(?:<\?xml[^>]*>\s*|<!--.*?-->\s*|<!DOCTYPE graphml[^>]*>\s*)*<graphml\b"),
+    ("gexf", r"(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<gexf\b"),
+    ("a web page", r"(?is)(?:<!doctype html|<html)\b"),
+)  # fmt: skip
 
 
-def guess_format(path: Path) -> str:
-    """Return the format by extension, below any compression extension; a folder holds Parquet."""
-    if path.is_dir():
-        return "parquet"
+def find_format(path: Path) -> str:
+    """Return the format of a file, by its content."""
+    with open_bytes(path) as stream:
+        start = stream.read(1 << 16)
+    for magic, name in BINARY.items():
+        if start.startswith(magic):
+            return name
+    for magic, advice in OTHERS.items():
+        if start.startswith(magic):
+            raise TravError(f"{path} {advice}.")
+    if start[257:262] == b"ustar":
+        raise TravError(f"{path} is an archive of tar: extract the file with the edges.")
+    text = start.removeprefix(b"\xef\xbb\xbf").decode("latin-1").replace("\r\n", "\n").lstrip()
+    for name, pattern in TEXT:
+        if re.match(pattern, text, re.DOTALL if "<" in pattern else 0):
+            if name == "a web page":
+                raise TravError(f"{path} is a web page: download the file itself.")
+            return name
     extension = inner_extension(path)
-    if extension not in EXTENSIONS:
-        raise TravError(
-            f"{path.name} has none of the known extensions ({', '.join(EXTENSIONS)}): "
-            f"name the format, one of {', '.join(FORMATS)}."
-        )
-    return EXTENSIONS[extension]
+    if extension in (".graph", ".metis") and _is_metis(text):
+        return "metis"
+    if extension in (".parquet", ".pq"):
+        return "parquet"
+    return "mtx" if extension == ".mtx" else "text"
 
 
-def inner_extension(path: Path) -> str:
-    """Return the last extension that is not that of a compression, in lower case."""
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] in COMPRESSIONS:
-        suffixes.pop()
-    return suffixes[-1] if suffixes else ""
-
-
-def open_bytes(path: Path) -> pa.NativeFile:
-    """Open the file as a binary stream, decompressed by its extension."""
-    return pa.input_stream(str(path), compression="detect")
+def _is_metis(text: str) -> bool:
+    """Return whether a text begins with the numbers of vertices and edges, as METIS writes."""
+    lines = [line.split() for line in text.splitlines() if not line.startswith("%")]
+    return (
+        bool(lines)
+        and len(lines[0]) in (2, 3, 4)
+        and all(field.isdigit() for line in lines[:100] for field in line)
+    )
 
 
 def reading_error(path: Path, error: Exception) -> TravError:
@@ -57,8 +85,7 @@ def reading_error(path: Path, error: Exception) -> TravError:
             f"{file} is not a complete Parquet file: check it, or name another format with format=."
         )
     return TravError(
-        f"{path} cannot be read: {first_line(error)}; check that it is complete and that its extension "
-        f"matches its format."
+        f"{path} cannot be read: {first_line(error)}; check that it is complete, or name its format with format=."
     )
 
 

@@ -9,11 +9,13 @@ import numpy as np
 import pandas as pd
 
 from rapids_trav.errors import TravError
-from rapids_trav.io.formats import open_bytes, reading_error
+from rapids_trav.io.containers import open_bytes
+from rapids_trav.io.formats import reading_error
+from rapids_trav.io.tables import EdgeTable
 from rapids_trav.utilities.extras import needed_for
 
 
-def read_matrix_market(path: Path, both_directions: bool) -> pd.DataFrame:
+def read_matrix_market(path: Path, both_directions: bool) -> EdgeTable:
     """Read the edges of a square matrix: int64 `src` and `dst`, and `weight` unless it is a pattern."""
     with needed_for("Reading a Matrix Market file", "scipy", "mtx"):
         import scipy.io  # imported here, since other formats do not need it
@@ -37,7 +39,12 @@ def read_matrix_market(path: Path, both_directions: bool) -> pd.DataFrame:
     if symmetry == "symmetric" and not both_directions:
         # The file holds the lower triangle; SciPy returns the whole matrix.
         frame = frame[src >= dst].reset_index(drop=True)
-    return frame
+    return EdgeTable(
+        frame,
+        weight="weight" if field != "pattern" else None,
+        directed=symmetry != "symmetric",
+        vertices=np.arange(1, rows + 1),
+    )
 
 
 def _check_header(path: Path, rows: int, columns: int, field: str, symmetry: str) -> None:

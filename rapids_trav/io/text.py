@@ -1,301 +1,247 @@
-"""Reader of CSV, TSV and SNAP text: detects the layout from the first lines and reports malformed lines."""
+"""Reader of delimited text: Arrow parses it, and what is special to edges is checked."""
 
 from __future__ import annotations
 
 import csv
-import io
-import warnings
-from collections.abc import Generator, Sequence
-from contextlib import closing
-from dataclasses import dataclass
-from itertools import islice
+import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO
 
-import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
 
-from rapids_trav.errors import TravError, written
-from rapids_trav.io.formats import check_columns, open_bytes, reading_error
+from rapids_trav.errors import TravError
+from rapids_trav.io import rows
+from rapids_trav.io.dialect import Dialect, is_number
+from rapids_trav.io.header import NULLS
+from rapids_trav.io.sniff import quote_error
 
-COMMENTS = ("#", "%")
-# Pairs of usual names for the two ends of an edge; letter case is ignored.
-USUAL_ENDS = (
-    ("src", "dst"),
-    ("source", "destination"),
-    ("source", "target"),
-    ("source_id", "target_id"),
-    ("from", "to"),
-    ("from_id", "to_id"),
-    ("fromnodeid", "tonodeid"),
-    ("u", "v"),
-)
-USUAL_NAMES = {name for ends in USUAL_ENDS for name in ends}
-SAMPLE_LINES = 100
-EXACT = 2.0**53  # from here on float64 cannot represent all integers
-MISSING = ["", "NA", "NaN", "nan", "null", "None"]
+INTEGER = r"^-?(0|[1-9][0-9]*)$"
+WHOLE = r"^-?(0|[1-9][0-9]*)(\.0*)?$"
+NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)$"
+FRACTION = r"[+-]?[0-9]*\.[0-9]*[1-9][0-9]*"
+AMID = r"-?[0-9]+[ \t]+[#%].*"
+HELP = "add string_ids=True (--string-ids on the command line) to take the values as they are written"
 
 
-@dataclass(frozen=True)
-class TextLayout:
-    """Layout of a text file.
+def read_rows(
+    path: Path, dialect: Dialect, ends: tuple[Sequence[str], Sequence[str]], string_ids: bool
+) -> tuple[pa.Table, int]:
+    """Return the rows as a table, and how many comments were skipped.
 
-    Attributes
-    ----------
-    delimiter : str
-        One character; a blank means any run of white space.
-    names : tuple of str
-        Names of the columns; as many as the first row of data has fields.
-    skip : int
-        Number of lines before the first row of data.
-    comment : str or None
-        Character that begins a comment among the rows.
+    The columns of both ends are integers together, or strings together.
+
+    Raises
+    ------
+    TravError
+        If a row has too many or too few fields or no id; the message names its line.
     """
-
-    delimiter: str
-    names: tuple[str, ...]
-    skip: int
-    comment: str | None
-
-
-def read_text(
-    path: Path,
-    format: str,
-    delimiter: str | None = None,
-    header: bool | None = None,
-    string_ids: bool = False,
-    id_columns: Sequence[str] | None = None,
-) -> pd.DataFrame:
-    """Read a text file; `id_columns` hold the ids, by default the first two columns."""
-    try:
-        check_delimiter(delimiter)
-        layout = find_layout(path, format, delimiter, header, id_columns or ())
-        ids = id_columns_of(path, layout, id_columns)
-        frame = _parse(path, layout, ids, string_ids)
-    except (OSError, pa.ArrowException, UnicodeDecodeError, csv.Error) as error:
-        raise reading_error(path, error) from error
-    cut = frame.iloc[:, -1].isna().any() and _has_short_row(path, layout)
-    if cut or frame[ids].isna().any(axis=None):
-        raise _malformed(path, layout, ids)
-    for name in ids:
-        _check_exact(path, name, frame[name])
-    return frame
+    pairs, ids = list(zip(*ends, strict=True)), [*ends[0], *ends[1]]
+    types = first_types(dialect, pairs, string_ids)
+    while True:
+        tally = rows.Tally(comments=dialect.n_comments)
+        stream = rows.Stream(rows.strict(path, dialect, tally, rows.blocks(path, dialect)))
+        try:
+            table = parse(stream, dialect, types, not string_ids)
+        except pa.ArrowInvalid as error:
+            if "Empty CSV file" in str(error):
+                raise TravError(f"{path} holds no edges: give at least one.") from error
+            _promote(path, dialect, types, pairs, error)
+            continue
+        if not tally.unusual or not any(types[name] == pa.int64() for name in ids):
+            break
+        types |= dict.fromkeys(ids, pa.string())
+    if not dialect.multiline and table.num_rows != tally.rows:
+        raise malformed(path, dialect, ids)
+    table = checked(path, dialect, table, ids, string_ids)
+    if not string_ids:
+        for pair in pairs:
+            if pa.types.is_string(table[pair[0]].type):
+                table = _numbers(path, dialect, table, pair)
+    return table, tally.comments
 
 
-def _check_exact(path: Path, name: str, column: pd.Series) -> None:
-    """Refuse integers that were rounded because other values of the column have a decimal point."""
-    rounded = column[column.abs() >= EXACT] if column.dtype.kind == "f" else column[:0]
-    if len(rounded):
-        raise TravError(
-            f"Column {name!r} of {path} holds ids with a decimal point or an exponent, so that the id "
-            f"{rounded.iloc[0]:.0f} may have been rounded: write only integers, or read the ids "
-            "as strings, with string_ids=True."
-        )
+def first_types(
+    dialect: Dialect, pairs: Sequence[tuple[str, str]], string_ids: bool
+) -> dict[str, pa.DataType | None]:
+    """Return the types of the columns in the first rows; those of a pair of ends are the same."""
+    types = {name: _first_type(dialect, i) for i, name in enumerate(dialect.names)}
+    for pair in pairs:
+        numbers = not string_ids and all(types[name] == pa.int64() for name in pair)
+        types |= dict.fromkeys(pair, pa.int64() if numbers else pa.string())
+    return types
 
 
-def check_delimiter(delimiter: str | None) -> None:
-    """Refuse a value that cannot separate two fields."""
-    if delimiter is None:
-        return
-    known = isinstance(delimiter, str) and len(delimiter) == 1 and delimiter.isascii()
-    if not known or not (delimiter == "\t" or delimiter.isprintable()) or delimiter == '"':
-        raise TravError(
-            f"delimiter={written(delimiter)} cannot stand between two fields: give one ASCII character, "
-            "a comma, a tab or a blank for example."
-        )
+def parse(
+    stream: rows.Stream, dialect: Dialect, types: dict[str, pa.DataType | None], marks: bool
+) -> pa.Table:
+    """Return strict rows as a table of these types; that of None is found.
 
-
-def usual_ends(names: Sequence[str]) -> tuple[str, str] | None:
-    """Return the columns that have the usual names of the two ends of an edge, or None.
-
-    The library's default names come first; others count if they are the only pair.
+    With `marks`, NA and the like are nulls among strings, too.
     """
-    for default in USUAL_ENDS[:2]:
-        if all(name in names for name in default):
-            return default
-    lower = [name.lower() for name in names]
-    pairs = [pair for pair in USUAL_ENDS if all(lower.count(name) == 1 for name in pair)]
-    if len(pairs) != 1:
+    return pyarrow.csv.read_csv(
+        pa.PythonFile(stream, mode="r"),
+        read_options=pyarrow.csv.ReadOptions(column_names=dialect.names, block_size=rows.BLOCK),
+        parse_options=pyarrow.csv.ParseOptions(
+            delimiter=dialect.delimiter,
+            quote_char=dialect.quote or False,
+            newlines_in_values=dialect.multiline,
+        ),
+        convert_options=pyarrow.csv.ConvertOptions(
+            column_types={name: type for name, type in types.items() if type is not None},
+            null_values=["", *NULLS],
+            strings_can_be_null=marks,
+            quoted_strings_can_be_null=False,
+            decimal_point=dialect.decimal,
+        ),
+    )
+
+
+def _first_type(dialect: Dialect, column: int) -> pa.DataType | None:
+    """Return the type of a column in the first rows, or None if they have no value of it."""
+    values = [row[column] for row in dialect.sample if len(row) > column]
+    values = [value for value in values if value and value not in NULLS]
+    if not values:
         return None
-    src, dst = pairs[0]
-    return names[lower.index(src)], names[lower.index(dst)]
+    if all(re.fullmatch(INTEGER, value) and len(value) < 19 for value in values):
+        return pa.int64()
+    if all(is_number(value, dialect.decimal) for value in values):
+        return pa.float64()
+    return pa.bool_() if all(value in ("True", "False", "true", "false") for value in values) else pa.string()
 
 
-def id_columns_of(path: Path, layout: TextLayout, id_columns: Sequence[str] | None) -> list[str]:
-    """Return the columns that hold ids: those named, those of usual names, or the first two."""
-    names = list(id_columns or usual_ends(layout.names) or layout.names[:2])
-    check_columns(path, layout.names, names)
-    return names
+def _promote(
+    path: Path,
+    dialect: Dialect,
+    types: dict[str, pa.DataType | None],
+    pairs: Sequence[tuple],
+    error: Exception,
+) -> None:
+    """Change the type of the column that could not be read, or raise the error for the row."""
+    found = re.match(r"In CSV column #(\d+): CSV conversion error to (\w+)", str(error))
+    if found is None or found[2] == "string":
+        if found is not None or "invalid UTF8" in str(error):
+            _check_encoding(path, dialect)
+        raise malformed(path, dialect, [name for pair in pairs for name in pair]) from error
+    name = dialect.names[int(found[1])]
+    pair = next((pair for pair in pairs if name in pair), None)
+    wider = pa.float64() if found[2] == "int64" and pair is None else pa.string()
+    types |= dict.fromkeys(pair or [name], wider)
 
 
-def _parse(path: Path, layout: TextLayout, ids: list[str], string_ids: bool) -> pd.DataFrame:
-    if _has_surplus(path, layout):
-        raise _malformed(path, layout, ids)
-    try:
-        with closing(open_bytes(path)) as stream:
-            return parse_rows(stream, layout, layout.skip, ids, string_ids)
-    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
-        raise _malformed(path, layout, ids) from error
+def _check_encoding(path: Path, dialect: Dialect) -> None:
+    line = dialect.skip + 1
+    for block in rows.blocks(path, dialect):
+        rows.decoded(path, block, "utf-8", line)
+        line += block.count(b"\n")
 
 
-def parse_rows(
-    stream: BinaryIO, layout: TextLayout, skip: int, ids: list[str], string_ids: bool
-) -> pd.DataFrame:
-    """Return the rows after the first `skip` lines as a frame; raise pandas' error for malformed ones."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", pd.errors.ParserWarning)  # surplus fields in all rows
-        return pd.read_csv(
-            stream,
-            sep=r"\s+" if layout.delimiter == " " else layout.delimiter,
-            header=None,
-            index_col=False,  # surplus fields are an error, not an index
-            names=list(layout.names),
-            skiprows=skip,
-            comment=layout.comment,
-            quoting=csv.QUOTE_NONE if layout.delimiter == " " else csv.QUOTE_MINIMAL,
-            dtype=dict.fromkeys(ids, str) if string_ids else None,
-            # "NA" and "null" are valid names of vertices; as a weight they mean that there is none.
-            keep_default_na=False,
-            na_values={name: [""] if name in ids else MISSING for name in layout.names},
-            skipinitialspace=True,
-            low_memory=False,
-        )
+def checked(path: Path, dialect: Dialect, table: pa.Table, ids: Sequence[str], string_ids: bool) -> pa.Table:
+    """Return a table whose ids are there and of one kind."""
+    for i, name in enumerate(table.column_names):
+        if pa.types.is_string(table.schema.field(name).type):
+            column = pc.ascii_trim(table[name], " \t")
+            if string_ids and name not in ids:
+                column = pc.if_else(pc.is_in(column, pa.array(["", *NULLS])), None, column)
+            table = table.set_column(i, name, column)
+    for name in ids:
+        column = table[name]
+        empty = pa.types.is_string(column.type) and _holds(column, "")
+        if column.null_count or empty:
+            raise _missing(path, dialect, ids)
+    return table
 
 
-def find_layout(
-    path: Path, format: str, delimiter: str | None, header: bool | None, id_columns: Sequence[str]
-) -> TextLayout:
-    """Find the delimiter, header and comments from the first lines of the file."""
-    with closing(_open_lines(path)) as lines:
-        skip, comment = 0, None
-        first = ""
-        for first in lines:
-            if first.strip() and not first.lstrip().startswith(COMMENTS):
-                break
-            skip += 1
-            comment = comment or first.strip()[:1] or None
-        else:
-            raise TravError(f"{path} holds no edges: give at least one.")
-        comment = (comment or "#") if format == "text" else None
-        sample = [first, *(line for line in islice(lines, SAMPLE_LINES) if line.strip())]
-        sample = [bare for line in sample if (bare := _without(comment, line)).strip()]
-    delimiter = delimiter or _find_delimiter(format, sample)
-    rows = [split(line, delimiter) for line in sample]
-    if header is None:
-        header = _is_header(rows) or (bool(id_columns) and set(id_columns) <= set(rows[0]))
-        if not header and not any(_is_number(field) for field in rows[0][:2]):
-            warnings.warn(
-                f"The first line of {path}, {first.strip()[:40]!r}, was read as an edge and not as names of "
-                "columns: say header=True or header=False (--header or --no-header on the command line).",
-                stacklevel=4,  # the caller of read_edges
-            )
-    names = _unique_names(path, rows[0]) if header else _default_names(len(rows[0]))
-    if len(names) < 2:
+def _numbers(path: Path, dialect: Dialect, table: pa.Table, ids: Sequence[str]) -> pa.Table:
+    """Return ids that are all whole numbers as integers; others stay strings."""
+    columns = [table[name] for name in ids]
+    if dialect.header and all(
+        _holds(column, re.escape(name)) for column, name in zip(columns, ids, strict=True)
+    ):
+        raise _repeated(path, dialect, ids)
+    if any(_holds(column, AMID) for column in columns) and not dialect.explicit:
+        raise _doubtful(path, dialect, ids)
+    if all(_are(column, WHOLE) for column in columns):
+        for kind in (pa.int64(), pa.uint64()):
+            try:
+                whole = [pc.replace_substring_regex(column, r"\.0*$", "").cast(kind) for column in columns]
+            except pa.ArrowInvalid:
+                continue
+            for name, column in zip(ids, whole, strict=True):
+                table = table.set_column(table.column_names.index(name), name, column)
+            return table
+    elif all(_are(column, NUMBER) for column in columns) and any(
+        _holds(column, FRACTION) for column in columns
+    ):
         raise TravError(
-            f"Line {skip + 1} of {path} has one field ({first.strip()[:40]!r}), and an edge needs two: "
-            "check the delimiter."
+            f"Columns {' and '.join(map(repr, ids))} of {path} hold fractions, which are unlikely ids: name other "
+            f"columns with src= and dst=, or {HELP}."
         )
-    return TextLayout(delimiter, names, skip + header, comment)
+    return table
 
 
-def split(line: str, delimiter: str) -> list[str]:
-    """Return the fields of a line, without quotes and surrounding blanks."""
-    if delimiter == " ":
-        return line.split()
-    line = line.rstrip("\r\n")
-    if '"' not in line:  # the standard library's reader refuses fields above 128 KB
-        return [field.strip() for field in line.split(delimiter)]
-    return [
-        field.strip() for field in next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
-    ]
+def _are(column: pa.ChunkedArray, pattern: str) -> bool:
+    return bool(pc.all(pc.match_substring_regex(column, pattern)).as_py())
 
 
-def _find_delimiter(format: str, sample: list[str]) -> str:
-    if format == "tsv":
-        return "\t"
-    for candidate in ("\t",) if format == "text" else (",", "\t", ";", "|"):
-        if candidate in sample[0].strip() and all(candidate in line for line in sample):
-            return candidate
-    return "," if format == "csv" and "," in sample[0] else " "
+def _holds(column: pa.ChunkedArray, pattern: str) -> bool:
+    return bool(pc.any(pc.match_substring_regex(column, f"^{pattern}$")).as_py())
 
 
-def _is_header(rows: list[list[str]]) -> bool:
-    first = rows[0][:2]
-    if any(_is_number(field) for field in first):
-        return False
-    if any(field.lower() in USUAL_NAMES for field in first):
-        return True
-    return len(rows) > 1 and all(_is_number(field) for field in rows[1][:2])
-
-
-def _is_number(field: str) -> bool:
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return True
-
-
-def _unique_names(path: Path, fields: list[str]) -> tuple[str, ...]:
-    names = tuple(field or f"column_{i}" for i, field in enumerate(fields))
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        raise TravError(f"{path} names two columns {twice[0]!r}: give them different names.")
-    return names
-
-
-def _default_names(count: int) -> tuple[str, ...]:
-    return tuple((["src", "dst", "weight"] + [f"column_{i}" for i in range(3, count)])[:count])
-
-
-def _has_surplus(path: Path, layout: TextLayout) -> bool:
-    """Return whether the first row has more fields than names; pandas drops empty ones."""
-    with closing(_lines(path, layout)) as lines:
-        return any(len(split(line, layout.delimiter)) > len(layout.names) for _, line in islice(lines, 1))
-
-
-def _has_short_row(path: Path, layout: TextLayout) -> bool:
-    """Return whether a row has fewer fields than the first; pandas fills it with nulls."""
-    with closing(_lines(path, layout)) as lines:
-        return any(len(split(line, layout.delimiter)) < len(layout.names) for _, line in lines)
-
-
-def _malformed(path: Path, layout: TextLayout, ids: list[str]) -> TravError:
+def malformed(path: Path, dialect: Dialect, ids: Sequence[str]) -> TravError:
     """Return the error for the first line with too many or too few fields, or without an id."""
-    expected = len(layout.names)
-    positions = [layout.names.index(name) for name in ids]
-    with closing(_lines(path, layout)) as lines:
-        for number, line in lines:
-            fields = split(line, layout.delimiter)
+    expected = len(dialect.names)
+    positions = [dialect.names.index(name) for name in ids]
+    try:
+        for number, line, fields in rows.numbered(path, dialect):
             if len(fields) != expected or not all(fields[i] for i in positions):
+                if dialect.quote and dialect.quote in line:
+                    return quote_error(path, number, line)
                 other = ""
-                if layout.delimiter == " " and len(fields) != expected:
+                if dialect.delimiter == " " and len(fields) != expected:
+                    sign = next((sign for sign in dialect.comments if sign in line), None)
                     other = "; if this is an adjacency list, write each edge on a line of its own"
+                    if sign:
+                        other = f"; if {sign} begins no comment, say comment=''"
                 return TravError(
                     f"Line {number} of {path} is {line.strip()[:60]!r}, where {expected} fields are "
                     f"expected and {' and '.join(ids)} must not be empty: correct or delete it{other}."
                 )
+    except csv.Error as error:
+        return TravError(f"{path} cannot be read: {error}; close each quote.")
     return TravError(
         f"{path} has a row that is not an edge: give each row {expected} fields, and close each quote."
     )
 
 
-def _lines(path: Path, layout: TextLayout) -> Generator[tuple[int, str]]:
-    """Yield rows of data with their line numbers, without comments and rows of several lines."""
-    inside = False  # inside a quoted field that began on an earlier line
-    with closing(_open_lines(path)) as lines:
-        for number, line in islice(enumerate(lines, 1), layout.skip, None):
-            line = _without(layout.comment, line)
-            part = layout.delimiter != " " and line.count('"') % 2 == 1
-            if line.strip() and not inside and not part:
-                yield number, line
-            inside ^= part
+def _missing(path: Path, dialect: Dialect, ids: Sequence[str]) -> TravError:
+    """Return the error for the first row with a mark for "no value" in place of an id."""
+    for number, _, fields in rows.numbered(path, dialect):
+        for name in ids:
+            value = fields[dialect.names.index(name)] if len(fields) == len(dialect.names) else ""
+            if value in NULLS:
+                return TravError(
+                    f"Line {number} of {path} has {value!r} in column {name!r}, which means that there is no value "
+                    f"(null): delete the line, or {HELP}."
+                )
+            if not value:
+                return malformed(path, dialect, ids)
+    return malformed(path, dialect, ids)
 
 
-def _without(comment: str | None, line: str) -> str:
-    """Return the line up to the character that begins a comment."""
-    return line.partition(comment)[0] if comment else line
+def _repeated(path: Path, dialect: Dialect, ids: Sequence[str]) -> TravError:
+    for number, _, fields in rows.numbered(path, dialect):
+        if tuple(fields) == dialect.names:
+            return TravError(f"Line {number} of {path} repeats the header: delete it.")
+    return malformed(path, dialect, ids)
 
 
-def _open_lines(path: Path) -> io.TextIOWrapper:
-    return io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig", newline=None)
+def _doubtful(path: Path, dialect: Dialect, ids: Sequence[str]) -> TravError:
+    for number, line, fields in rows.numbered(path, dialect):
+        if any(re.fullmatch(AMID, field) for field in fields):
+            return TravError(
+                f"Line {number} of {path} is {line.strip()[:60]!r}, which may end with a comment: say comment='#' to "
+                f"cut it, or comment='' to read it."
+            )
+    return malformed(path, dialect, ids)

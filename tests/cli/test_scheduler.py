@@ -84,7 +84,7 @@ def test_a_text_of_several_blocks(scheduler, gangs, tmp_path, monkeypatch, capsy
     [
         ("src,dst\n1,2\n" + "3,4\n" * 40 + "x,5\n", "holds ids of several kinds: add --string-ids"),
         ("src,dst\n1,2\n" + "3,4\n" * 40 + "3,4,5\n", "is malformed"),
-        ("src,dst\n1,2\n" + "3,4\n" * 40 + "3,\n", "has a row without an id in column 'dst'"),
+        ("src,dst\n1,2\n" + "3,4\n" * 40 + "3,\n", "src and dst must not be empty"),
     ],
 )
 def test_a_malformed_text_is_refused(scheduler, gangs, tmp_path, monkeypatch, capsys, text, message):
@@ -92,6 +92,7 @@ def test_a_malformed_text_is_refused(scheduler, gangs, tmp_path, monkeypatch, ca
 
     monkeypatch.setattr(clusters, "BLOCK", 100)
     monkeypatch.setattr(clusters, "SAMPLE", 20)
+    monkeypatch.setattr("rapids_trav.io.sniff.SAMPLE_LINES", 10)
     path = tmp_path / "edges.csv"
     path.write_text(text)
     assert run(["bfs", str(path), "-s", "1", "--scheduler", scheduler]) == 1

@@ -21,6 +21,7 @@ WITH_OUTPUT = [
             "install",
             "guide",
             "inputs",
+            "files",
             "options",
             "memory",
             "how-it-works",

@@ -4,7 +4,7 @@ import pytest
 
 from rapids_trav import TravError
 from rapids_trav.io import read_edges
-from rapids_trav.io.text import usual_ends
+from rapids_trav.io.columns import usual_ends
 
 
 @pytest.fixture
@@ -24,11 +24,10 @@ def read(tmp_path):
         ("a.txt", "# nodes\n1 2 3\n\n2 3 4 # three\n5 6\n7 8 9\n", 5),
         ("a.csv", "src,dst,weight\n1,2,0.5\n2,3\n", 3),
         ("a.csv", "src,dst,weight\n1,2\n2,3\n", 2),
-        ("a.tsv", "a\tb\tc\nb\tc\n", 2),
+        ("a.tsv", "1\t2\t3\n2\t3\n", 2),
         ("a.csv", 'src,dst,note\n1,2,"two\nlines"\n2,3\n', 4),
     ],
 )
-@pytest.mark.filterwarnings("ignore:The first line")
 def test_short_rows_are_refused(read, name, text, line):
     with pytest.raises(TravError, match=rf"Line {line} of .*fields are expected"):
         read(name, text)
@@ -54,14 +53,10 @@ def test_fields_that_are_there_may_be_null(read, name, text):
 
 @pytest.mark.parametrize("row", ["{}", '"{}"'])
 def test_long_fields(read, row):
-    """Unquoted long fields are read; a quoted one exceeds the field limit of Python's CSV reader."""
+    """A quoted one exceeds the field limit of Python's CSV reader, which looks at the first lines."""
     long = "x" * 200_000
     text = f"src,dst\n{row.format(long)},b\nb,c\n"
-    if '"' in row:
-        with pytest.raises(TravError, match="field larger than field limit"):
-            read("a.csv", text)
-    else:
-        assert read("a.csv", text)["src"].tolist() == [long, "b"]
+    assert read("a.csv", text)["src"].tolist() == [long, "b"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,65 @@
+"""Bytes of files, decompressed by their first bytes, whatever the extension."""
+
+from __future__ import annotations
+
+import lzma
+import zipfile
+from pathlib import Path
+from typing import IO
+
+import pyarrow as pa
+
+from rapids_trav.errors import TravError
+
+MAGIC = {
+    b"\x1f\x8b": "gzip",
+    b"BZh": "bz2",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"\x04\x22\x4d\x18": "lz4",
+    b"\xfd7zXZ\0": "xz",
+    b"PK\x03\x04": "zip",
+    b"PK\x05\x06": "zip",
+}
+BROKEN = (OSError, EOFError, zipfile.BadZipFile, lzma.LZMAError)  # errors about files that are cut
+COMPRESSIONS = (".gz", ".bz2", ".zst", ".lz4", ".xz", ".zip")
+
+
+def compression_of(path: Path) -> str | None:
+    """Return the name of a file's compression, by its first bytes."""
+    with path.open("rb") as file:
+        start = file.read(8)
+    return next((name for magic, name in MAGIC.items() if start.startswith(magic)), None)
+
+
+def open_bytes(path: Path) -> IO[bytes] | pa.NativeFile:
+    """Open a file as a binary stream, decompressed."""
+    kind = compression_of(path)
+    if kind == "xz":
+        return lzma.open(path)
+    if kind == "zip":
+        return _member(path)
+    return pa.input_stream(str(path), compression=kind)
+
+
+def _member(path: Path) -> IO[bytes]:
+    archive = zipfile.ZipFile(path)
+    names = [
+        name
+        for name in archive.namelist()
+        if not name.endswith("/") and not name.startswith("__MACOSX/") and not Path(name).name.startswith(".")
+    ]
+    if any(name.startswith("xl/") for name in names):
+        raise TravError(f"{path} is a workbook of Excel: save its sheet as CSV.")
+    if len(names) != 1:
+        raise TravError(
+            f"{path} holds {len(names)} files ({', '.join(names[:5])}): extract the one with the edges."
+        )
+    return archive.open(names[0])
+
+
+def inner_extension(path: Path) -> str:
+    """Return the last extension that is not that of a compression, in lower case."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in COMPRESSIONS:
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""

@@ -1,0 +1,190 @@
+"""How a text file writes its rows: delimiter, quotes, comments, header and encoding."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from rapids_trav.errors import TravError, written
+
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+@dataclass(frozen=True)
+class TextOptions:
+    """What a caller says about a text file; None is found from the file.
+
+    Attributes
+    ----------
+    delimiter : str, optional
+        Character between two fields; a blank is any run of blanks and tabs.
+    header : bool, optional
+        Whether the first line names the columns.
+    comment : str, optional
+        Sign that begins a comment, at the start of a line or after a blank; "" if there are no comments.
+    quote : str, optional
+        Character around fields that hold delimiters; "" if quotes are ordinary characters.
+    encoding : str, optional
+        Encoding, by Python's name for it.
+    decimal : str, default "."
+        Sign before the fraction of a number.
+    string_ids : bool, default False
+        Keep all ids as strings.
+    """
+
+    delimiter: str | None = None
+    header: bool | None = None
+    comment: str | None = None
+    quote: str | None = None
+    encoding: str | None = None
+    decimal: str = "."
+    string_ids: bool = False
+
+    def __post_init__(self) -> None:
+        for name, known, advice in (
+            ("delimiter", _is_sign(self.delimiter) and self.delimiter != '"',
+             "cannot stand between two fields: give one ASCII character, a comma, a tab or a blank for example"),
+            ("quote", self.quote == "" or (_is_sign(self.quote) and str(self.quote).strip() != ""),
+             "cannot stand around a field: give one ASCII character, or '' if quotes are ordinary characters"),
+            ("comment", self.comment == "" or _is_mark(self.comment),
+             "cannot begin a comment: give a sign such as '#', or '' if there are no comments"),
+            ("decimal", self.decimal in (".", ","), "is no sign before a fraction: give '.' or ','"),
+            ("encoding", _is_encoding(self.encoding), "is not the name of an encoding: give one such as 'latin-1'"),
+            ("header", isinstance(self.header, (bool, np.bool_)), "is neither True, False nor None: give one of them"),
+        ):  # fmt: skip
+            if not known and getattr(self, name) is not None:
+                raise TravError(f"{name}={written(getattr(self, name))} {advice}.")
+
+
+def _is_sign(value: object) -> bool:
+    if not isinstance(value, str) or len(value) != 1 or not value.isascii():
+        return False
+    return value == "\t" or value.isprintable()
+
+
+def _is_mark(value: object) -> bool:
+    return isinstance(value, str) and value.isascii() and value.isprintable() and " " not in value
+
+
+def _is_encoding(value: object) -> bool:
+    try:
+        return isinstance(value, str) and codecs.lookup(value)._is_text_encoding
+    except (LookupError, ValueError):
+        return False
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a text file writes its rows.
+
+    Attributes
+    ----------
+    encoding : str
+    line_end : str
+    delimiter : str
+        One character; a blank is any run of blanks and tabs.
+    quote : str
+        Character around fields, or "".
+    padded : bool
+        Whether blanks stand between quotes and delimiters.
+    multiline : bool
+        Whether fields in quotes go over several lines.
+    decimal : str
+    comments : tuple of str
+        Signs that begin a comment.
+    explicit : bool
+        Whether the caller has named the sign of comments.
+    names : tuple of str
+        Names of the columns; as many as a row has fields.
+    header : bool
+        Whether a line names the columns.
+    explained : tuple of str
+        Names of the columns in a comment above the rows.
+    skip : int
+        Number of lines before the first row.
+    n_comments : int
+        Number of comments among these.
+    sample : sequence of sequence of str
+        The first rows.
+    """
+
+    encoding: str
+    line_end: str
+    delimiter: str
+    quote: str
+    padded: bool
+    multiline: bool
+    decimal: str
+    comments: tuple[str, ...]
+    explicit: bool
+    names: tuple[str, ...]
+    header: bool
+    explained: tuple[str, ...]
+    skip: int
+    n_comments: int
+    sample: Sequence[Sequence[str]] = field(repr=False, compare=False)
+
+    @property
+    def inline(self) -> bool:
+        """Whether a comment may follow a row on its line."""
+        return bool(self.comments) and (self.delimiter == " " or self.explicit)
+
+    def split(self, line: str) -> list[str]:
+        """Return the fields of a line."""
+        return split(line, self.delimiter, self.quote)
+
+
+def split(line: str, delimiter: str, quote: str) -> list[str]:
+    """Return the fields of a line, without quotes and surrounding blanks."""
+    line = line.strip(" \r\n" if delimiter == "\t" else " \t\r\n")
+    if delimiter == " ":
+        line = line.replace("\t", " ")
+    if quote and quote in line:
+        try:
+            reader = csv.reader([line], delimiter=delimiter, quotechar=quote, skipinitialspace=True)
+            return [part.strip() for part in next(reader, [])]
+        except csv.Error:  # a field of more than 128 KB
+            pass
+    return line.split() if delimiter == " " else [part.strip() for part in line.split(delimiter)]
+
+
+def is_number(field: str, decimal: str = ".") -> bool:
+    """Return whether a field is a number, nan and infinity apart."""
+    if decimal == ",":
+        field = field.replace(".", "x").replace(",", ".")
+    return NUMBER.fullmatch(field) is not None
+
+
+def comment_pattern(comments: tuple[str, ...], quote: str) -> re.Pattern[str]:
+    """Return a pattern of comments at the start of a line or after a blank; its first group is a quoted field."""
+    signs = "|".join(map(re.escape, comments))
+    quoted = rf"(?<!\S){quote}[^{quote}\n]*{quote}" if quote else "(?!)"
+    return re.compile(rf"(?m)({quoted})|(?:^|[ \t]+)(?:{signs}).*")
+
+
+def without_comments(line: str, comments: tuple[str, ...], quote: str) -> str:
+    """Return a line up to the sign that begins a comment."""
+    if not any(sign in line for sign in comments):
+        return line
+    return comment_pattern(comments, quote).sub(lambda found: found[1] or "", line)
+
+
+def check_comment(path: Path, line: str, dialect: Dialect) -> None:
+    """Refuse a line that begins like a comment and may as well be a row, as "#ai alice" among rows of words."""
+    line, fields = line.strip(), dialect.split(line)
+    sign = next(sign for sign in dialect.comments if line.startswith(sign))
+    if len(fields) != len(dialect.names) or not line.removeprefix(sign)[:1].strip():
+        return
+    columns = [[row[i] for row in dialect.sample if len(row) > i] for i in range(len(fields))]
+    numbers = [all(map(is_number, values)) for values in columns]
+    if all(is_number(part) or not number for part, number in zip(fields, numbers, strict=True)):
+        raise TravError(
+            f"{path} has the line {line[:60]!r}, which may be a comment or a row: say comment={sign!r} to skip such "
+            f"lines, or comment='' to read them."
+        )

@@ -1,0 +1,174 @@
+"""Files of every format as edges with their ends: one reader for Python and the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from rapids_trav.errors import TravError
+from rapids_trav.frames.columns import Frame
+from rapids_trav.io.columns import Ends, Name, find_ends, position
+from rapids_trav.io.containers import BROKEN
+from rapids_trav.io.dialect import TextOptions
+from rapids_trav.io.formats import FORMATS, TEXTS, find_format, reading_error
+from rapids_trav.io.graph_texts import read_dimacs, read_foreign, read_metis
+from rapids_trav.io.header import ends_of
+from rapids_trav.io.matrix_market import read_matrix_market
+from rapids_trav.io.parquet import read_parquet, read_schema
+from rapids_trav.io.sniff import find_dialect
+from rapids_trav.io.tables import EdgeTable, read_feather, read_json, read_orc
+from rapids_trav.io.text import read_rows
+
+IGNORED = (".", "_")  # what a file's name begins with that holds no rows, as _SUCCESS of Spark
+
+
+def files_of(paths: Sequence[Path]) -> list[Path]:
+    """Return the files, and those that the folders hold."""
+    found: list[Path] = []
+    for path in paths:
+        if not path.is_dir():
+            found.append(path)
+            continue
+        inside = sorted(file for file in path.rglob("*") if file.is_file() and not _is_ignored(file, path))
+        if not inside:
+            raise TravError(f"{path} holds no files of edges: name a file, or a folder that holds some.")
+        found += inside
+    return found
+
+
+def _is_ignored(file: Path, folder: Path) -> bool:
+    return any(part.startswith(IGNORED) for part in file.relative_to(folder).parts)
+
+
+def format_of(paths: Sequence[Path], format: str) -> str:
+    """Return the format of files, which must be one; a folder without any file that is no Parquet is Parquet."""
+    if format != "auto":
+        if format not in FORMATS:
+            raise TravError(f"format={format!r} is not known: choose one of {', '.join(FORMATS)}.")
+        return format
+    formats: dict[str, Path] = {}
+    for file in files_of(paths):
+        try:
+            formats.setdefault(find_format(file), file)
+        except BROKEN as error:
+            raise reading_error(file, error) from error
+    if len(formats) > 1:
+        (first, one), (second, other), *_ = formats.items()
+        raise TravError(f"{one} is {first}, and {other} is {second}: give files of one format.")
+    return next(iter(formats))
+
+
+def read(
+    paths: Sequence[Path],
+    format: str,
+    text: TextOptions,
+    src: Ends = None,
+    dst: Ends = None,
+    weight: Name | None = None,
+    library: str = "pandas",
+    columns: Sequence[str] | None = None,
+    both_directions: bool = False,
+) -> EdgeTable:
+    """Read edges from files of one format; the arguments are those of `read_edges`."""
+    format = format_of(paths, format)
+    if format == "parquet":
+        return _read_parquet(paths, src, dst, weight, library, columns)
+    parts = []
+    for file in files_of(paths):
+        try:
+            parts.append(_read_file(file, format, text, src, dst, weight, both_directions))
+        except (*BROKEN, pa.ArrowException) as error:
+            raise reading_error(file, error) from error
+    if len(parts) > 1 and len({str(part.frame[part.src[0]].dtype) for part in parts}) > 1 and format in TEXTS:
+        text = replace(text, string_ids=True)  # words in one file make words of all
+        parts = [
+            _read_file(file, format, text, src, dst, weight, both_directions) for file in files_of(paths)
+        ]
+    return _not_empty(replace(_joined(files_of(paths), parts), format=format), paths)
+
+
+def _not_empty(found: EdgeTable, paths: Sequence[Path]) -> EdgeTable:
+    if len(found.frame) == 0:
+        raise TravError(f"{paths[0]} holds no edges: give at least one.")
+    return found
+
+
+def _joined(files: Sequence[Path], parts: Sequence[EdgeTable]) -> EdgeTable:
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    for file, part in zip(files, parts, strict=True):
+        if list(part.frame.columns) != list(first.frame.columns):
+            raise TravError(
+                f"{file} has the columns {', '.join(part.frame.columns)}, and {files[0]} has "
+                f"{', '.join(first.frame.columns)}: give files with the same columns."
+            )
+    vertices = None
+    if first.vertices is not None:
+        vertices = np.unique(np.concatenate([part.vertices for part in parts]))
+    return replace(
+        first,
+        frame=pd.concat([part.frame for part in parts], ignore_index=True),
+        vertices=vertices,
+        comments=sum(part.comments for part in parts),
+    )
+
+
+def _read_file(
+    file: Path, format: str, text: TextOptions, src: Ends, dst: Ends, weight: Name | None, both: bool
+) -> EdgeTable:
+    if format in TEXTS:
+        return read_text(file, format, text, src, dst, weight)
+    if format in ("json", "feather", "orc"):
+        table = {"json": read_json, "feather": read_feather, "orc": read_orc}[format](file)
+        found = EdgeTable(table.to_pandas(), *find_ends(table.column_names, src, dst))
+    elif format == "mtx":
+        found = read_matrix_market(file, both)
+    elif format == "dimacs":
+        found = read_dimacs(file)
+    elif format == "metis":
+        found = read_metis(file, both)
+    else:
+        found = read_foreign(file, format)
+    names = list(found.frame.columns)
+    if src is not None or dst is not None:
+        ends = find_ends(names, src, dst)
+        found = replace(found, src=ends[0], dst=ends[1])
+    return found if weight is None else replace(found, weight=names[position(weight, names)])
+
+
+def read_text(
+    file: Path, format: str, text: TextOptions, src: Ends, dst: Ends, weight: Name | None
+) -> EdgeTable:
+    """Read delimited text."""
+    if format == "tsv" and text.delimiter is None:
+        text = replace(text, delimiter="\t")
+    dialect = find_dialect(file, text, src, dst, weight)
+    ends = ends_of(file, dialect, src, dst)
+    weighed = None if weight is None else dialect.names[position(weight, dialect.names)]
+    table, comments = read_rows(file, dialect, ends, text.string_ids)
+    frame = table.to_pandas(split_blocks=True, self_destruct=True)
+    return EdgeTable(frame, *ends, weight=weighed, dialect=dialect, comments=comments)
+
+
+def _read_parquet(
+    paths: Sequence[Path],
+    src: Ends,
+    dst: Ends,
+    weight: Name | None,
+    library: str,
+    columns: Sequence[str] | None,
+) -> EdgeTable:
+    frames = [read_parquet(path, library, columns) for path in paths]
+    names = list(read_schema(paths[0]).names)
+    ends = find_ends(names, src, dst) if columns is None else ([], [])
+    frame: Frame = frames[0]
+    if len(frames) > 1:
+        frame = pd.concat(frames, ignore_index=True)
+    weighed = None if weight is None else names[position(weight, names)]
+    return _not_empty(EdgeTable(frame, *ends, weight=weighed, format="parquet"), paths)

@@ -1,0 +1,177 @@
+"""Readers of formats for graphs: DIMACS and METIS, and others through NetworkX or igraph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from rapids_trav.errors import TravError, first_line
+from rapids_trav.io.containers import open_bytes
+from rapids_trav.io.dialect import Dialect
+from rapids_trav.io.formats import reading_error
+from rapids_trav.io.tables import EdgeTable
+from rapids_trav.io.text import read_rows
+
+
+def read_dimacs(path: Path) -> EdgeTable:
+    """Read arcs ("a 1 2 803" below "p sp 3 2") or edges ("e 1 2" below "p edge 3 2")."""
+    comments = 0
+    with open_bytes(path) as stream:
+        lines = stream.read(1 << 20).decode("latin-1").splitlines()
+    for skip, line in enumerate(lines):  # noqa: B007 (used below)
+        if line.startswith("p"):
+            break
+        comments += line.startswith("c")
+    problem = line.split()
+    rows = [line.split() for line in lines[skip + 1 : skip + 1000] if line[:1] in ("a", "e")]
+    width = len(rows[0]) if rows else 0
+    if width not in (3, 4) or len(problem) < 4 or not problem[2].isdigit():
+        raise TravError(
+            f"{path} holds no arcs or edges below 'p {problem[1]}': check that it is a graph of DIMACS."
+        )
+    names = ("kind", "src", "dst", "weight")[:width]
+    dialect = Dialect(
+        encoding="latin-1", line_end="\n", delimiter=" ", quote="", padded=False, multiline=False, decimal=".",
+        comments=("c",), explicit=True, names=names, header=False, explained=(), skip=skip + 1,
+        n_comments=comments, sample=rows,
+    )  # fmt: skip
+    table, comments = read_rows(path, dialect, (["src"], ["dst"]), False)
+    if set(table["kind"].unique().to_pylist()) - {"a", "e"}:
+        raise TravError(f"{path} has lines that begin with neither 'a', 'e' nor 'c': leave them out.")
+    _check_count(path, table.num_rows, int(problem[3]))
+    frame = table.drop_columns("kind").to_pandas()
+    return EdgeTable(
+        frame,
+        weight="weight" if width == 4 else None,
+        directed=rows[0][0] == "a",
+        vertices=np.arange(1, int(problem[2]) + 1),
+        comments=comments,
+    )
+
+
+def read_metis(path: Path, both_directions: bool) -> EdgeTable:
+    """Read an undirected graph that lists the neighbours of one vertex on each line."""
+    with open_bytes(path) as stream:
+        text = stream.read().decode("latin-1")
+    lines = [line.split() for line in text.splitlines() if not line.startswith("%")]
+    n, m, kind, n_weights = (
+        [*map(int, lines[0]), 0, 1][:4] if len(lines[0]) == 2 else [*map(int, lines[0]), 1][:4]
+    )
+    lines = lines[1:]
+    while len(lines) > n and not lines[-1]:
+        lines.pop()
+    if len(lines) != n:
+        raise TravError(
+            f"{path} has {len(lines)} lines of neighbours, but its first line says {n} vertices: check it."
+        )
+    left_out = kind // 100 % 10 + (kind // 10 % 10) * n_weights
+    step = 1 + kind % 10  # a weight follows each neighbour
+    counts = [max(len(line) - left_out, 0) for line in lines]
+    try:
+        values = np.array([field for line in lines for field in line[left_out:]], dtype=np.int64)
+    except ValueError as error:
+        raise reading_error(path, error) from error
+    src = np.repeat(np.arange(1, n + 1), np.array(counts) // step)
+    frame = pd.DataFrame({"src": src, "dst": values[::step]})
+    if step == 2:
+        frame["weight"] = values[1::2]
+    if len(values) and not frame["dst"].between(1, n).all():
+        raise TravError(
+            f"{path} has a neighbour that is not between 1 and {n}: check that it is a graph of METIS."
+        )
+    loops = int((frame["src"] == frame["dst"]).sum())
+    if len(frame) not in (2 * m, 2 * m - loops):
+        raise TravError(f"{path} lists {len(frame)} neighbours, but its first line says {m} edges: check it.")
+    if not both_directions:
+        frame = frame[frame["src"] <= frame["dst"]].reset_index(drop=True)
+    weight = "weight" if step == 2 else None
+    return EdgeTable(frame, weight=weight, directed=False, vertices=np.arange(1, n + 1))
+
+
+def _check_count(path: Path, found: int, said: int) -> None:
+    """Refuse a file that is cut; some writers count each undirected edge once and write it twice."""
+    if found not in (said, 2 * said, said // 2):
+        raise TravError(f"{path} has {found} edges, but says {said}: check that it is complete.")
+
+
+def read_foreign(path: Path, format: str) -> EdgeTable:
+    """Read GML, GraphML, GEXF or Pajek through NetworkX or, if that is missing, through igraph."""
+    for read in (_through_networkx, _through_igraph):
+        try:
+            return read(path, format)
+        except ImportError:
+            continue
+        except TravError:
+            raise
+        except Exception as error:  # of either library, or of the parser of XML
+            raise TravError(
+                f"{path} cannot be read as {format} ({type(error).__name__}: {first_line(error)}): check that it "
+                f"is complete."
+            ) from error
+    raise TravError(
+        f"{path} is {format}, which is read through NetworkX or igraph: run pip install 'rapids-trav[networkx]', or "
+        f"save the edges as CSV."
+    )
+
+
+def _through_networkx(path: Path, format: str) -> EdgeTable:
+    import networkx as nx
+
+    readers: dict[str, Callable] = {
+        "gml": _read_gml, "graphml": nx.read_graphml, "gexf": nx.read_gexf, "pajek": nx.read_pajek,
+    }  # fmt: skip
+    with open_bytes(path) as stream:
+        graph = readers[format](_Binary(stream.read()))
+    attributes = [data for _, _, data in graph.edges(data=True)]
+    names = list(dict.fromkeys(name for data in attributes for name in data))
+    columns: dict[str, list] = {
+        "src": [u for u, _ in graph.edges()], "dst": [v for _, v in graph.edges()],
+    }  # fmt: skip
+    columns |= {
+        name: [data.get(name) for data in attributes] for name in map(str, names) if name not in columns
+    }
+    vertices = list(graph.nodes)
+    if len({type(vertex) for vertex in vertices}) > 1:
+        columns["src"], columns["dst"] = (list(map(str, columns[end])) for end in ("src", "dst"))
+        vertices = list(map(str, vertices))
+    weight = "weight" if "weight" in names else None
+    return EdgeTable(
+        pd.DataFrame(columns), weight=weight, directed=graph.is_directed(), vertices=np.array(vertices)
+    )
+
+
+def _Binary(content: bytes):
+    import io
+
+    return io.BytesIO(content)
+
+
+def _read_gml(stream):
+    import networkx as nx
+
+    try:
+        return nx.read_gml(stream, label="label")
+    except nx.NetworkXError as error:
+        if "label" not in str(error):
+            raise
+        stream.seek(0)
+        return nx.read_gml(stream, label="id")
+
+
+def _through_igraph(path: Path, format: str) -> EdgeTable:
+    import igraph
+
+    if format == "gexf":
+        raise ImportError("igraph does not read GEXF")
+    graph = igraph.Graph.Read(str(path), format=format)
+    key = next((key for key in ("name", "label", "id") if key in graph.vs.attributes()), None)
+    vertices = np.array(graph.vs[key] if key else range(graph.vcount()))
+    ends = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
+    frame = pd.DataFrame({"src": vertices[ends[:, 0]], "dst": vertices[ends[:, 1]]})
+    for name in graph.es.attributes():
+        frame[name] = graph.es[name]
+    weight = "weight" if "weight" in frame else None
+    return EdgeTable(frame, weight=weight, directed=graph.is_directed(), vertices=vertices)

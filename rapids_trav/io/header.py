@@ -1,0 +1,105 @@
+"""Whether the first line of a text file names its columns, and the names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rapids_trav.errors import EdgeColumnsError, TravError, UnknownColumnError
+from rapids_trav.io.columns import Ends, Name, find_ends, position, resembles_a_value, usual_ends
+from rapids_trav.io.dialect import Dialect, is_number
+
+NULLS = ("NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "Null", "None", "\\N", "nil")
+SAY = "say header=True or header=False (--header or --no-header on the command line)"
+
+
+def is_header(path: Path, line: int, rows: Sequence[Sequence[str]], wanted: Sequence[Name]) -> bool:
+    """Return whether the first row names the columns.
+
+    It does if it has the `wanted` names or a pair of usual names, or if it has words where the other rows
+    have numbers.  It does not if it has a number.
+
+    Raises
+    ------
+    TravError
+        If it has words above words, of which none is a usual name.
+    """
+    first, others = rows[0], rows[1:]
+    if wanted and has(first, wanted):
+        return True
+    if wanted and has(default_names(len(first)), wanted):
+        return False
+    columns = [[row[i] for row in others if len(row) > i] for i in range(len(first))]
+    if ends := usual_ends(first):
+        below = [row[i] for row in others if row != first for i in map(first.index, ends) if len(row) > i]
+        if not any(resembles_a_value(end, below) for end in ends):
+            return True
+    if any(map(is_number, first)) or any(name in NULLS for name in first) or not others:
+        return False
+    if any(values and all(map(is_number, filter(None, values))) and any(values) for values in columns):
+        return True
+    if any(field[:1].isdigit() for field in first) or len(first) < 2:
+        return False
+    raise TravError(
+        f"Line {line} of {path} is {' '.join(first)[:60]!r}, words above words, which may be names of the columns "
+        f"or an edge: {SAY}, or name the columns of both ends with src= and dst=."
+    )
+
+
+def has(names: Sequence[str], wanted: Sequence[Name]) -> bool:
+    """Return whether all of these columns are among the names."""
+    try:
+        return all(position(name, names) >= 0 for name in wanted)
+    except UnknownColumnError:
+        return False
+
+
+def default_names(width: int) -> tuple[str, ...]:
+    """Return the names of columns that the file does not name."""
+    return tuple(["src", "dst", "weight", *(f"column_{i}" for i in range(3, width))][:width])
+
+
+def unique_names(path: Path, fields: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of a header, with one for each column that it leaves unnamed."""
+    names = tuple(name or f"column_{i}" for i, name in enumerate(fields))
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise TravError(f"{path} names two columns {twice!r}: give them different names.")
+    return names
+
+
+def ends_of(path: Path, dialect: Dialect, src: Ends, dst: Ends) -> tuple[list[str], list[str]]:
+    """Return the columns of both ends; without names these are the first two, if the others are not like them.
+
+    Raises
+    ------
+    EdgeColumnsError
+        If the rows are those of a matrix, or if other columns may be the ends.
+    """
+    names, rows = dialect.names, dialect.sample
+    if src is None and dst is None and _is_matrix(names, rows):
+        raise EdgeColumnsError(
+            f"{path} looks like a matrix, with a row and a column for each vertex: write each edge as a row, or name "
+            f"both ends with src= and dst= if it is none."
+        )
+    if src is not None or dst is not None or dialect.header:
+        return find_ends(names, src, dst)
+    numbers = [all(is_number(row[i]) for row in rows if len(row) > i) for i in range(min(len(names), 3))]
+    if len(numbers) == 3 and (numbers[0] != numbers[1] or not any(numbers)):
+        raise EdgeColumnsError(
+            f"{path} has {len(names)} columns without names, of which the first two may not be the ends of edges (the "
+            f"first row is {' '.join(rows[0])[:60]!r}): name both ends by number, such as src=1 and dst=3."
+        )
+    return [names[0]], [names[1]]
+
+
+def _is_matrix(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether rows are those of an adjacency matrix: with labels, or of 0 and 1, or symmetric."""
+    if len(rows) > 1 and [row[0] for row in rows] == list(names[1:]):
+        return True
+    square = len(rows) > 2 and all(len(row) == len(rows) for row in rows) and len(names) == len(rows)
+    if not square or not all(is_number(part) for row in rows for part in row):
+        return False
+    return {part for row in rows for part in row} <= {"0", "1"} or [tuple(row) for row in rows] == [
+        *zip(*rows, strict=True)
+    ]

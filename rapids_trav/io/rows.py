@@ -1,0 +1,183 @@
+"""The rows of a text file as bytes that a strict parser of CSV reads, and a slow look at its lines for errors."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from rapids_trav.io.containers import open_bytes
+from rapids_trav.io.dialect import Dialect, check_comment, comment_pattern
+from rapids_trav.io.sniff import decoded
+
+BLOCK = 1 << 22  # bytes of text in a step
+TABS = bytes.maketrans(b"\t\v\f", b"   ")
+LINE_FEED, ZERO = ord("\n"), ord("0")
+
+
+@dataclass
+class Tally:
+    """What was met on the way: rows, comments that were skipped, and integers that are written in another way."""
+
+    rows: int = 0
+    comments: int = 0
+    unusual: bool = False
+
+
+def blocks(path: Path, dialect: Dialect) -> Iterator[bytes]:
+    """Yield the text after the header in UTF-8, in blocks of whole lines that end with a line feed."""
+    decode = codecs.getincrementaldecoder(dialect.encoding)().decode
+    ascii_like = dialect.encoding == "utf-8-sig"
+    rest, skip, line = b"", dialect.skip, 1
+    with open_bytes(path) as stream:
+        while True:
+            block = stream.read(BLOCK)
+            final = not block
+            if ascii_like:
+                block = block.removeprefix(codecs.BOM_UTF8) if line == 1 and not rest else block
+            else:
+                try:
+                    block = decode(block, final).encode()
+                except UnicodeError:
+                    decoded(path, block, dialect.encoding, line)
+                    raise
+            block = rest + block
+            if dialect.line_end == "\r":
+                block = block.replace(b"\r", b"\n")
+            if b"\r" in block:
+                block = block.replace(b"\r\n", b"\n")
+            end = len(block) if final else block.rfind(b"\n") + 1
+            whole, rest = block[:end], block[end:]
+            while skip and whole:
+                _, _, whole = whole.partition(b"\n")
+                skip, line = skip - 1, line + 1
+            if whole:
+                yield whole if whole.endswith(b"\n") else whole + b"\n"
+            if final:
+                return
+
+
+def strict(path: Path, dialect: Dialect, tally: Tally, blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the rows without comments, with one delimiter between two fields, and count them."""
+    clean = cleaner(path, dialect, tally)
+    for block in blocks:
+        block = clean(block)
+        if not block:
+            continue
+        text = np.frombuffer(block, dtype=np.uint8)
+        ends = text == LINE_FEED
+        empty = int(np.count_nonzero(ends[1:] & ends[:-1])) + int(ends[0])
+        tally.rows += int(np.count_nonzero(ends)) - empty
+        tally.unusual = tally.unusual or _has_unusual_integers(text)
+        yield block
+
+
+def _has_unusual_integers(text: np.ndarray) -> bool:
+    """Return whether a number begins with a needless zero or as a hexadecimal one does."""
+    zeros = np.flatnonzero(text[:-1] == ZERO)
+    after = text[zeros + 1] | 0x20
+    zeros = zeros[((after >= ZERO) & (after <= ZERO + 9)) & (text[zeros + 1] >= ZERO) | (after == ord("x"))]
+    before = text[np.maximum(zeros - 1, 0)]
+    inner = (before >= ZERO) & (before <= ZERO + 9) | (before == ord("."))
+    return bool(np.any(~inner | (zeros == 0)))
+
+
+def cleaner(path: Path, dialect: Dialect, tally: Tally):
+    """Return a function that makes lines of the dialect strict."""
+    quote, delimiter = dialect.quote.encode(), dialect.delimiter.encode()
+    comments = tuple(sign.encode() for sign in dialect.comments)
+    starts = [start + sign for sign in comments for start in (b"\n", b"\n ", b"\n\t")]
+    inner = [blank + sign for sign in comments for blank in (b" ", b"\t")] if dialect.inline else []
+    signs = "|".join(map(re.escape, dialect.comments))
+    lines = re.compile(rf"^[ \t]*(?:{signs}).*\n?", re.MULTILINE)
+    between = re.compile(
+        (rb"(%b(?:[^%b\n]|%b%b)*%b)|" % ((quote,) * 5) if quote else rb"((?!))|")
+        + (rb"[ \t]+" if dialect.delimiter == " " else rb" *%b *|(?m:^ +| +$)" % re.escape(delimiter))
+    )
+    within = comment_pattern(dialect.comments, dialect.quote) if dialect.inline else None
+
+    def skipped(found: re.Match[str]) -> str:
+        line = found[0]
+        if not dialect.explicit:
+            if dialect.header and dialect.delimiter != " " and len(dialect.split(line)) == len(dialect.names):
+                return line
+            check_comment(path, line, dialect)
+        tally.comments += 1
+        return ""
+
+    def cut(found: re.Match[str]) -> str:
+        tally.comments += found[1] is None
+        return found[1] or ""
+
+    def clean(block: bytes) -> bytes:
+        if dialect.multiline:
+            return block
+        if block.lstrip(b" \t").startswith(comments) or any(start in block for start in starts):
+            block = lines.sub(skipped, block.decode(errors="surrogateescape")).encode(
+                errors="surrogateescape"
+            )
+        if within and any(sign in block for sign in inner):
+            block = within.sub(cut, block.decode(errors="surrogateescape")).encode(errors="surrogateescape")
+        if dialect.delimiter == " ":
+            if quote and quote in block:
+                block = between.sub(lambda found: found[1] or b" ", block)
+            else:
+                block = block.translate(TABS)
+                while b"  " in block:
+                    block = block.replace(b"  ", b" ")
+            block = block.replace(b"\n ", b"\n").replace(b" \n", b"\n").lstrip(b" ")
+        elif dialect.padded and quote in block:
+            block = between.sub(lambda found: found[1] or found[0].strip(b" "), block)
+        elif b" \n" in block or b"\t\n" in block:
+            blank = b"[ \t]" if dialect.delimiter != "\t" else b" "
+            block = re.sub(rb"(?m)^%b+$" % blank, b"", block)
+        return block
+
+    return clean
+
+
+class Stream:
+    """Blocks as a file that can be read once."""
+
+    closed = False
+
+    def __init__(self, blocks: Iterable[bytes]) -> None:
+        self._blocks, self._rest = iter(blocks), memoryview(b"")
+
+    def read(self, size: int = -1) -> bytes:
+        """Return at most `size` bytes, and nothing at the end."""
+        if not self._rest:
+            self._rest = memoryview(next(self._blocks, b""))
+        taken, self._rest = self._rest[:size], self._rest[size:]
+        return bytes(taken)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._blocks = iter(())
+
+
+def numbered(path: Path, dialect: Dialect) -> Iterator[tuple[int, str, list[str]]]:
+    """Yield the rows with the numbers of their lines, their text and their fields, slowly, for an error."""
+    clean = cleaner(path, dialect, Tally())
+    lines = (
+        line for block in blocks(path, dialect) for line in block.decode(errors="replace").splitlines(True)
+    )
+    if dialect.multiline:
+        reader = csv.reader(
+            lines, delimiter=dialect.delimiter, quotechar=dialect.quote, skipinitialspace=True
+        )
+        number = dialect.skip + 1
+        for row in reader:
+            if row:
+                yield number, dialect.delimiter.join(row), [part.strip() for part in row]
+            number = dialect.skip + reader.line_num + 1
+        return
+    for number, line in enumerate(lines, dialect.skip + 1):
+        text = clean(line.encode()).decode()
+        if text.strip():
+            yield number, line, dialect.split(text)

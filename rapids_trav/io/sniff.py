@@ -1,0 +1,218 @@
+"""Finds how a text file writes its rows, from its first lines and from what the caller says."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import re
+from collections import Counter
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+
+from rapids_trav.errors import TravError
+from rapids_trav.io.columns import Ends, Name, as_list
+from rapids_trav.io.containers import open_bytes
+from rapids_trav.io.dialect import Dialect, TextOptions, check_comment, is_number, split, without_comments
+from rapids_trav.io.header import default_names, has, is_header, unique_names
+
+SAMPLE_BYTES = 1 << 18
+SAMPLE_LINES = 1000
+COMMENTS = ("#", "%")
+DELIMITERS = ("\t", ",", ";", "|", " ")
+
+
+def find_dialect(
+    path: Path, options: TextOptions, src: Ends = None, dst: Ends = None, weight: Name | None = None
+) -> Dialect:
+    """Find how a file writes its rows.
+
+    Raises
+    ------
+    TravError
+        If there are no rows, or if they can be understood in more than one way.
+    """
+    text, encoding, line_end = _first_text(path, options.encoding)
+    lines = text.split(line_end)[:SAMPLE_LINES]
+    comments = COMMENTS if options.comment is None else tuple(filter(None, [options.comment]))
+    marked = [i for i, line in enumerate(lines) if comments and line.lstrip().startswith(comments)]
+    plain = [i for i, line in enumerate(lines) if line.strip() and i not in set(marked)]
+    if not plain:
+        raise TravError(f"{path} holds no edges: give at least one.")
+    body = [lines[i] for i in plain]
+    quote = _quote_sign(body) if options.quote is None else options.quote
+    delimiter = options.delimiter or _find_delimiter(body, quote)
+    explicit = options.comment is not None
+    if delimiter == " " or explicit:
+        body = [without_comments(line, comments, quote) for line in body]
+    quote, multiline = _check_quotes(path, body, delimiter, quote, options.quote is None, plain)
+    rows = _rows(body, delimiter, quote, multiline)
+    width = max(len(row) for row in rows[1:2] or rows)
+    skip = plain[0]
+    leading = [i for i in marked if i < skip]
+    explained = _explained(lines[leading[-1]], delimiter, comments, width) if leading else ()
+    wanted = [name for name in (*as_list(src), *as_list(dst), *as_list(weight)) if not str(name).isdecimal()]
+    header = options.header
+    if wanted and has(explained, wanted) and not has(rows[0], wanted):
+        names, header = explained, header or False
+    else:
+        if header is None:
+            header = is_header(path, skip + 1, rows, wanted)
+        first = ["", *rows[0]] if _has_row_names(body, rows, quote) else rows[0]
+        names = unique_names(path, first) if header else default_names(len(first))
+    if len(names) < 2:
+        raise TravError(
+            f"Line {skip + 1} of {path} has one field ({body[0].strip()[:40]!r}), and an edge needs two: check the "
+            f"delimiter, which delimiter= names."
+        )
+    dialect = Dialect(
+        encoding=encoding,
+        line_end=line_end,
+        delimiter=delimiter,
+        quote=quote,
+        padded=bool(quote) and delimiter != " " and _is_padded(body, delimiter, quote),
+        multiline=multiline,
+        decimal=options.decimal,
+        comments=comments,
+        explicit=explicit,
+        names=names,
+        header=header,
+        explained=explained,
+        skip=skip + header,
+        n_comments=len(leading),
+        sample=rows[header:],
+    )
+    if not explicit and names is not explained:
+        for i in leading:
+            check_comment(path, lines[i], dialect)
+    return dialect
+
+
+def _first_text(path: Path, encoding: str | None) -> tuple[str, str, str]:
+    """Return the first lines as text, their encoding, and the end of a line."""
+    with open_bytes(path) as stream:
+        start = stream.read(SAMPLE_BYTES)
+    if encoding is None:
+        encoding = "utf-8-sig"
+        if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            encoding = "utf-16"
+        elif b"\0" in start[:4096]:
+            raise TravError(
+                f"{path} holds no text of edges: check it, or name its encoding, such as encoding='utf-16', or its "
+                f"format with format=."
+            )
+    text = decoded(path, start, encoding, 1, final=len(start) < SAMPLE_BYTES)
+    line_end = "\r" if "\r" in text and "\n" not in text else "\n"
+    if len(start) == SAMPLE_BYTES:
+        text = text[: text.rfind(line_end)] if line_end in text else text
+    return text.replace("\r\n", "\n"), encoding, line_end
+
+
+def decoded(path: Path, content: bytes, encoding: str, line: int, final: bool = True) -> str:
+    """Return bytes that begin with a line as text; an error names the line, the byte and the remedy."""
+    try:
+        return codecs.getincrementaldecoder(encoding)().decode(content, final)
+    except UnicodeError as error:
+        start = getattr(error, "start", 0)
+        line += content[:start].count(b"\n")
+        known = "UTF-8" if encoding.startswith("utf-8") else encoding
+        raise TravError(
+            f"Line {line} of {path} has the byte 0x{content[start : start + 1].hex()}, which is not {known}: name "
+            f"the encoding of the file, such as encoding='latin-1'."
+        ) from error
+
+
+def _quote_sign(lines: Sequence[str]) -> str:
+    """Return the sign around fields: a double quote unless single ones enclose a field of all rows."""
+    single = [line for line in lines if re.search(r"(?:^|[,;|\s])'[^']*'(?=[,;|\s]|$)", line)]
+    return "'" if len(single) >= max(len(lines) - 1, 1) and not any('"' in line for line in lines) else '"'
+
+
+def _find_delimiter(lines: Sequence[str], quote: str) -> str:
+    """Return the delimiter that gives most lines the same number of fields, which is at least two."""
+    found: dict[str, tuple[float, list[list[str]]]] = {}
+    for delimiter in DELIMITERS:
+        rows = _rows(lines, delimiter, quote, False)
+        counts = Counter(map(len, rows))
+        if (
+            len(rows) > 1 and 1 < len(rows[0]) == len(rows[1]) - 1
+        ):  # the header of R has no name for names of rows
+            counts[len(rows[1])] += 1
+        width, times = max(counts.items(), key=lambda item: (item[1], item[0]))
+        if width > 1:
+            found[delimiter] = times / len(rows), rows
+    if not found:
+        return " "
+    best = max(share for share, _ in found.values())
+    good = {delimiter: rows for delimiter, (share, rows) in found.items() if share == best}
+    delimiter = next(iter(good))
+    if delimiter != " " and " " in good and _are_numbers(good[" "]) and not _are_numbers(good[delimiter]):
+        return " "  # "1 2 0,5" is three numbers with blanks between them
+    return delimiter
+
+
+def _are_numbers(rows: Sequence[Sequence[str]]) -> bool:
+    return all(is_number(part.replace(",", ".", 1)) for row in rows[1:] or rows for part in row)
+
+
+def _rows(lines: Sequence[str], delimiter: str, quote: str, multiline: bool) -> list[list[str]]:
+    if not multiline:
+        return [split(line, delimiter, quote) for line in lines]
+    text = [f"{line}\n" for line in lines]
+    reader = csv.reader(text, delimiter=delimiter, quotechar=quote, skipinitialspace=True)
+    rows = [[part.strip() for part in row] for row in islice(reader, SAMPLE_LINES)]
+    return rows[:-1] if len(rows) > 2 and len(rows[-1]) != len(rows[-2]) else rows  # the last may be cut
+
+
+def _check_quotes(
+    path: Path, lines: Sequence[str], delimiter: str, quote: str, free: bool, numbers: Sequence[int]
+) -> tuple[str, bool]:
+    """Return the quote, or "" where quotes are ordinary characters, and whether fields go over several lines."""
+    if not quote or not any(quote in line for line in lines):
+        return quote, False
+    sign = r"\s" if delimiter == " " else re.escape(delimiter)
+    opened = re.compile(rf"(?:^|(?<={sign})) *{quote}")
+    closed = re.compile(rf"(?:^|(?<={sign})) *{quote}(?:[^{quote}]|{quote}{quote})*{quote} *(?=$|{sign})")
+    starts = [len(opened.findall(closed.sub("x", line))) for line in lines]
+    if not any(starts):
+        return (quote if any(map(closed.search, lines)) or not free else ""), False
+    plain = Counter(len(split(line, delimiter, "")) for line in lines)
+    whole = Counter(map(len, _rows(lines, delimiter, quote, True))) if delimiter != " " else plain
+    if len(whole) == 1 and (len(plain) > 1 or not free):
+        return quote, True
+    if not free:
+        return quote, False
+    number = next(i for i, count in enumerate(starts) if count)
+    raise quote_error(path, numbers[number] + 1, lines[number])
+
+
+def quote_error(path: Path, line: int, text: str) -> TravError:
+    """Return the error for a quote that may or may not enclose a field."""
+    return TravError(
+        f"Line {line} of {path} is {text.strip()[:60]!r}, with a quote that encloses no field: close it, or say "
+        f"quote='' if quotes are ordinary characters."
+    )
+
+
+def _is_padded(lines: Sequence[str], delimiter: str, quote: str) -> bool:
+    """Return whether blanks stand between a quote and a delimiter."""
+    sign = re.escape(delimiter)
+    pattern = re.compile(rf"^[ ]+{quote}|{sign}[ ]+{quote}|{quote}[ ]+(?={sign}|$)")
+    return any(quote in line and pattern.search(line) for line in lines)
+
+
+def _has_row_names(lines: Sequence[str], rows: Sequence[Sequence[str]], quote: str) -> bool:
+    """Return whether rows begin with a name for which the header has none, as R writes them."""
+    others = rows[1:]
+    if not others or any(len(row) != len(rows[0]) + 1 for row in others[:-1] or others):
+        return False
+    counted = all(row[0] == str(number) for number, row in enumerate(others, 1))
+    words = not any(is_number(part) for row in others for part in row[1:3])
+    return (counted and words) or (bool(quote) and all(line.startswith(quote) for line in lines[1:]))
+
+
+def _explained(line: str, delimiter: str, comments: tuple[str, ...], width: int) -> tuple[str, ...]:
+    """Return the names of columns in a comment above the rows, if there are as many as a row has fields."""
+    sign = next(sign for sign in comments if line.lstrip().startswith(sign))
+    names = tuple(split(line.strip().removeprefix(sign), delimiter, ""))
+    return names if len(names) == width == len(set(names)) and not any(map(is_number, names)) else ()

@@ -1,0 +1,278 @@
+"""Small files with the traits of those that people have: read right at the first try, or refused with the remedy."""
+
+import bz2
+import gzip
+import io
+import lzma
+import warnings
+import zipfile
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.orc
+import pytest
+
+import rapids_trav
+from rapids_trav import TravError, inspect_edges, read_edges
+from rapids_trav.io import open_files
+from rapids_trav.io.dialect import TextOptions
+
+H, NO = {"header": True}, {"header": False}
+# Content, what is said about it, and the edges that are read, or "!" and words of the error.
+TEXTS = {
+    # Where the columns are named, but not first; names of many kinds.
+    "names further right": ("ts,proto,src,dst,bytes\n17,tcp,10.1.0.1,10.1.0.2,6\n", {}, "10.1.0.1>10.1.0.2"),
+    "names after others": ("id\tkind\tsource\ttarget\n1\tknows\tann\tbob\n", {}, "ann>bob"),
+    "names above a score": ("geneA geneB score\nP.7 P.8 490\nP.8 P.9 150\n", {}, "P.7>P.8 P.8>P.9"),
+    "usual words": ("caller,callee\nmain,parse\nparse,lex\n", {}, "main>parse parse>lex"),
+    "words that are no names": ("oslo,bergen\nbergen,voss\n", {}, "!header=True header=False"),
+    "two words alone": ("oslo,bergen\n", {}, "oslo>bergen"),
+    "names like their values": ("p1 p2\np2 p3\n", {}, "!header=True"),
+    "names like other values": ("node1 node2\nnode3 node4\n", {}, "!header=True"),
+    "a usual name that is a value": ("from,to\nto,via\n", {}, "!header=True"),
+    "no names": ("oslo,bergen\nbergen,voss\n", NO, "oslo>bergen bergen>voss"),
+    "addresses are no names": ("10.0.0.1 10.0.0.2\n10.0.0.2 10.0.0.3\n", {}, "10.0.0.1>10.0.0.2 10.0.0.2>10.0.0.3"),
+    "capitals": ("ORIGIN,DEST,DISTANCE\nJFK,LAX,2475\n", {}, "JFK>LAX"),
+    "named": ("A,B,C\nJFK,LAX,x\n", {"src": "A", "dst": "B"}, "JFK>LAX"),
+    "a named weight": ("person,friend,since\nann,bob,x\n", {"weight": "since"}, "!src= person"),
+    "numbered": ("x,person,friend\n1,ann,bob\n", {"src": 2, "dst": "3"}, "ann>bob"),
+    "a number that is a name": ("3,1,2\n9,5,6\n", {"src": 3, "dst": 1, **H}, "9>5"),
+    "a number without names": ("9 5 6\n", {"src": 3, "dst": 1}, "6>9"),
+    "a column that is not there": ("src,dst\n1,2\n", {"src": "a", "dst": "b"}, "!no column"),
+    "a column beyond": ("src,dst\n1,2\n", {"src": 1, "dst": 3}, "!no column"),
+    "numbered names": ("node_1,node_2\n0,747\n1,4257\n", {}, "0>747 1>4257"),
+    "ids": ("id_1,id_2\n0,747\n", {}, "0>747"),
+    "Neo4j": (":START_ID(P),since:int,:END_ID(P),:TYPE\nann,2001,bob,KNOWS\n", {}, "ann>bob"),
+    "streets": ('u,v,key,geometry\n1,2,0,"LINESTRING (0 0, 1 1)"\n2,3,0,x\n', {}, "1>2 2>3"),
+    "an index": (",source,target,weight\n0,a,b,1\n1,b,c,2\n", {}, "a>b b>c"),
+    "Gephi": ("Source;Target;Type;Id;Label;Weight\n1;2;Directed;0;;1.0\n", {}, "1>2"),
+    "several pairs": ("src_a,dst_a,src_b,dst_b\n1,2,3,4\n", {}, "!src= dst="),
+    "dates are no ends": ("from_date,to_date,p,q\n1,2,3,4\n", {}, "!src= dst="),
+    "names of three columns": ("who,whom,how\nann,bob,5\n", {}, "!src= dst="),
+    "names twice": ("src,src\n1,2\n", {}, "!different names"),
+    "named in a comment": ("#node1\tnode2\tscore\nA1\tB1\t0.9\n", {"src": "#node1", "dst": "node2"}, "A1>B1"),
+    "named in a comment, bare": ("# a b c\n1 2 3\n", {"src": "a", "dst": "c"}, "1>3"),
+    # Delimiters, whatever the extension.
+    "commas": ("from_stop_id,to_stop_id,seconds\nA,B,120\n", {}, "A>B"),
+    "numbers with commas": ("0,276\n0,58\n", {}, "0>276 0>58"),
+    "bars": ("# provider|customer|type\n1|2|-1\n2|3|0\n", {}, "1>2 2>3"),
+    "a few blanks": ("   1    2\n  10   20\n", {}, "1>2 10>20"),
+    "blanks and tabs": ("1 \t 2\t\n 2\t3 \n", {}, "1>2 2>3"),
+    "cities": ("New York\tBoston\nLos Angeles\tSan Jose\n", NO, "New York>Boston|Los Angeles>San Jose"),
+    "cities with commas": ("New York,Los Angeles\nSan Jose,Santa Cruz\n", NO, "New York>Los Angeles|San Jose>Santa Cruz"),
+    "decimal commas between blanks": ("1 2 0,5\n2 3 1,5\n", {"decimal": ","}, "1>2 2>3"),
+    "commas inside": ("a;b,c\nd;e\n", NO, "a>b,c d>e"),
+    "a delimiter": ("1:2\n2:3\n", {"delimiter": ":"}, "1>2 2>3"),
+    "one column": ("1\n2\n", {}, "!delimiter="),
+    "KONECT": ("% sym unweighted\n% 2 3 3\n1 2\n2 3\n", {}, "1>2 2>3"),
+    # Marks inside fields.
+    "a sharp": ("source target\nalice C#\nbob C\n", {}, "alice>C# bob>C"),
+    "addresses with marks": ("http://a.org/x#1 http://a.org/y\nx#2 y\n", NO, "http://a.org/x#1>http://a.org/y x#2>y"),
+    "a comment behind": ("1 2 # first\n2 3\n", {}, "1>2 2>3"),
+    "a mark after a blank": ("source target\nalice #ai\nbob #ml\n", {}, "!comment="),
+    "no comments": ("source target\nalice #ai\nbob #ml\n", {"comment": ""}, "alice>#ai bob>#ml"),
+    "marks that begin rows": ("source,target\n#ai,alice\n#ml,alice\n", {}, "#ai>alice #ml>alice"),
+    "a comment below a header": ("source,target\n# by hand\n1,2\n", {}, "1>2"),
+    "marks that begin rows without a header": ("bob,carl\n#ai,alice\n", NO, "!comment="),
+    "marks that begin rows between blanks": ("bob carl\n#ai alice\n", NO, "!comment="),
+    "marks of the first rows": ("#ai,alice\nbob,carl\n", NO, "!comment="),
+    "rows that are commented out": ("1 2\n#2 3\n3 4\n", {}, "1>2 3>4"),
+    "other comments": ("// by hand\n1 2\n2 3 // last\n", {"comment": "//"}, "1>2 2>3"),
+    "a comment behind a comma": ("1,2 # first\n2,3\n", {}, "!comment="),
+    "a sonata": ("composer,work\nB,Sonata #2\n", H, "B>Sonata #2|"),
+    "a comment behind a comma, said": ("1,2 # first\n2,3\n", {"comment": "#"}, "1>2 2>3"),
+    "percent": ("source,target,share\na,b,5%\n", {}, "a>b"),
+    # Quotes.
+    "quotes between blanks": ('"ann" "bob" 3\n"New York" "bob" 4\n', NO, "ann>bob|New York>bob"),
+    "blanks within quotes": ('"New  York"   "bob"\n"a\tb" "c"\n', NO, "New  York>bob|a\tb>c"),
+    "names of rows": ('"from" "to"\n"1" "a" "b"\n"2" "b" "c"\n', {}, "a>b b>c"),
+    "names of rows, bare": ("from to km\n1 a b 5\n2 b c 6\n", {}, "a>b b>c"),
+    "names of rows with commas": ('"from","to"\n"1","a","b"\n"2","b","c"\n', {}, "a>b b>c"),
+    "inches": ('source\ttarget\npipe 2"\tvalve\nvalve\ttank 3"\n', {}, 'pipe 2">valve|valve>tank 3"'),
+    "an open quote": ('"open\tx\nx\ty\nz"\tw\n', NO, "!quote="),
+    "an open quote, said": ('"open\tx\nx\ty\nz"\tw\n', {"quote": "", **NO}, '"open>x x>y z">w'),
+    "an open quote further down": ("src,dst\n" + "a,b\n" * 2000 + '"c,d\n' + "a,b\n" * 9 + 'e",f\n', {}, "!quote="),
+    "doubled quotes": ('source,target\n"Smith, J","O""Neil"\n"O""Neil",Doe\n', {}, 'Smith, J>O"Neil|O"Neil>Doe'),
+    "padded quotes": ('"src", "dst"\n"a, b", "c"\n "d" ,"e"\n', {}, "a, b>c|d>e"),
+    "single quotes": ("source,target\n'a, b','c'\n'd','e'\n", {}, "a, b>c|d>e"),
+    "apostrophes": ("source,target\n't Hooft,O'Neil\nb,c\n", {}, "'t Hooft>O'Neil|b>c"),
+    "several lines": ('src,dst,note\na,b,"two\nlines"\nb,c,x\n', {}, "a>b b>c"),
+    "a name of several lines": ('src,dst\n"a\nb",c\nd,e\n', {}, "a\nb>c|d>e"),
+    # Ids that must not become others.
+    "exponents": ("source,target\n1E5,2E3\n10E4,2E3\n", {}, "1E5>2E3 10E4>2E3"),
+    "leading zeros": ("source,target\n01001,01002\n1001,02134\n", {}, "01001>01002 1001>02134"),
+    "zeros further down": ("source,target\n" + "1,2\n" * 2000 + "01,3\n", {}, "1>2 01>3"),
+    "words further down": ("source,target\n" + "1,2\n" * 2000 + "x,3\n", {}, "1>2 x>3"),
+    "numbers and words": ("source,target\n1,a\n2,1\n", {}, "1>a 2>1"),
+    "whole floats": ("source,target\n1.0,2\n2.0,3.0\n", {}, "1>2 2>3"),
+    "versions": ("source,target\n1.10,1.1\n1.1.2,2\n", {}, "1.10>1.1 1.1.2>2"),
+    "fractions": ("source,target\n1.5,2\n", {}, "!string_ids"),
+    "blanks around": ("source,target\na ,b\n a,c\n", {}, "a>b a>c"),
+    "dates": ("source,target\n2020-01-02,2020-1-2\n", {}, "2020-01-02>2020-1-2"),
+    "a null": ("source,target\n1,2\n2,\\N\n\\N,3\n", {}, "!Line 3 null"),
+    "a null among words": ("source,target\na,b\nNULL,c\n", {}, "!Line 3 null string_ids"),
+    "Namibia": ("source,target\nNA,ZA\nBW,NA\n", {"string_ids": True}, "NA>ZA BW>NA"),
+    "Namibia in quotes": ('source,target\n"NA","ZA"\n"BW","NA"\n', {}, "NA>ZA BW>NA"),
+    "an empty id": ("source,target\na,b\n,c\n", {}, "!Line 3"),
+    "the header again": ("source,target\na,b\nsource,target\nb,c\n", {}, "!Line 3 header"),
+    "the header above numbers again": ("source,target\n1,2\nsource,target\n", {}, "!Line 3 header"),
+    "triples": ("ann knows bob\nbob likes cy\n", NO, "!dst="),
+    "triples, said": ("ann knows bob\nbob likes cy\n", {"src": 1, "dst": 3, **NO}, "ann>bob bob>cy"),
+    "an index without names": ("0,a,b\n1,b,c\n", {}, "!dst="),
+    "a matrix": ("0,1,1\n1,0,0\n1,0,0\n", {}, "!matrix"),
+    "a matrix with labels": (",a,b,c\na,0,2,0\nb,2,0,1\nc,0,1,0\n", {}, "!matrix"),
+    "three edges": ("1 2 5\n2 3 6\n1 3 7\n", {}, "1>2 2>3 1>3"),
+    "an adjacency list": ("1 2 3\n2 3\n3\n", {}, "!adjacency"),
+    # Encodings.
+    "Latin 1": ("source,target\nÅse,Bjørn\n".encode("latin-1"), {"encoding": "latin-1"}, "Åse>Bjørn"),
+    "Latin 1, not said": ("source,target\nÅse,Bjørn\n".encode("latin-1"), {}, "!encoding= Line 2"),
+    "Latin 1 further down": (b"a,b\n" * 99999 + b"\xc5,b\n", NO, "!encoding= 100000"),
+    "UTF-16": ("source,target\nÅse,Bjørn\n".encode("utf-16"), {}, "Åse>Bjørn"),
+    "UTF-16 without its mark": ("1,2\n".encode("utf-16-le"), {"encoding": "utf-16-le"}, "1>2"),
+    "UTF-16 without its mark, not said": ("1,2\n".encode("utf-16-le"), {}, "!encoding="),
+    "UTF-8 with a mark": ("source,target\nÅse,Bjørn\n".encode("utf-8-sig"), {}, "Åse>Bjørn"),
+    "Windows": ("source,target\r\nÅse,b\r\nb,c\r\n", {}, "Åse>b b>c"),
+    "an old Mac": ("source,target\ra,b\rb,c\r", {}, "a>b b>c"),
+    "no last line end": ("1 2\n2 3", {}, "1>2 2>3"),
+    "decimal commas": ("source;target;km\na;b;1,5\nb;c;10,0\n", {"decimal": ",", "weight": "km"}, "a>b b>c"),
+    # Other formats, and files that hold no edges.
+    "JSON lines": ('{"source": "a", "target": "b"}\n{"source": "b", "target": "c"}\n', {}, "a>b b>c"),
+    "JSON records": ('[{"from": 1, "to": 2},\n {"from": 2, "to": 3}]', {}, "1>2 2>3"),
+    "JSON pairs": ("[[1, 2], [2, 3]]", {}, "1>2 2>3"),
+    "JSON of nodes and links": ('{"nodes": [], "links": [{"source": "a", "target": "b"}]}', {}, "a>b"),
+    "JSON cut": ('[{"from": 1, "to"', {}, "!complete"),
+    "DIMACS": ("c a comment\np sp 3 2\na 1 2 803\nc another\na 2 3 158\n", {}, "1>2 2>3"),
+    "DIMACS edges": ("p edge 3 2\ne 1 2\ne 2 3\n", {}, "1>2 2>3"),
+    "DIMACS cut": ("p sp 3 9\na 1 2 803\n", {}, "!complete"),
+    "METIS": ("% a comment\n3 2\n2\n1 3\n2\n", {"format": "metis"}, "1>2 2>3"),
+    "METIS with weights": ("3 2 11\n7 2 5\n7 1 5 3 6\n7 2 6\n", {"format": "metis"}, "1>2 2>3"),
+    "METIS cut": ("3 2\n2\n1 3\n", {"format": "metis"}, "!check"),
+    "a matrix of Matrix Market": ("%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n", {}, "1>2"),
+    "GML": ("graph [ node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 ] ]\n", {}, "1>2"),
+    "Pajek": ('*Vertices 2\n1 "a"\n2 "b"\n*Arcs\n1 2 3\n', {}, "a>b"),
+    "GraphML": ("<?xml version='1.0'?>\n<graphml><graph edgedefault='directed'><node id='a'/><node id='b'/>"
+                "<edge source='a' target='b'/></graph></graphml>", {}, "a>b"),
+    "a web page": ("<!DOCTYPE html>\n<html></html>\n", {}, "!web page"),
+    "a pointer of Git LFS": ("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n", {}, "!git lfs pull"),
+    "a workbook": (b"SQLite format 3\0", {}, "!export"),
+    "nothing": ("", {}, "!no edges"),
+}  # fmt: skip
+
+
+def content(text):
+    return text if isinstance(text, bytes) else text.encode()
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_text(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    text, said, expected = TEXTS[name]
+    (tmp_path / "edges").write_bytes(content(text))
+    options = {key: said[key] for key in said if key in ("src", "dst", "weight", "format")}
+    others = TextOptions(**{key: said[key] for key in said if key not in options})
+    if expected.startswith("!"):
+        with pytest.raises(TravError) as error:
+            open_files("edges", text=others, **options)
+        said, sentence = str(error.value), str(error.value).replace("'", "")
+        assert (
+            all(word in sentence for word in expected[1:].split()) and "\n" not in said and said.endswith(".")
+        )
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = open_files("edges", text=others, **options)
+    pairs = set(zip(*(found.frame[end[0]].astype(str) for end in (found.src, found.dst)), strict=True))
+    assert pairs == {
+        tuple(pair.split(">")) for pair in expected.split("|" if "|" in expected else " ") if pair
+    }
+
+
+EDGES = pd.DataFrame({"from_id": ["a", "b"], "to_id": ["b", "c"], "km": [1.5, 2.0]})
+TEXT = EDGES.to_csv(index=False).encode()
+
+
+def zipped(**members):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, text in members.items():
+            archive.writestr(name, text)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    "packed",
+    [
+        gzip.compress(TEXT),
+        bz2.compress(TEXT),
+        lzma.compress(TEXT),
+        pa.compress(TEXT, "zstd", asbytes=True),
+        zipped(edges=TEXT),
+    ],
+    ids=["gz", "bz2", "xz", "zst", "zip"],
+)
+def test_compression_is_found_in_the_content(tmp_path, packed):
+    (tmp_path / "edges.csv").write_bytes(packed)
+    pd.testing.assert_frame_equal(read_edges(tmp_path / "edges.csv"), EDGES)
+    (tmp_path / "edges.csv").write_bytes(packed[:-8])
+    with pytest.raises(TravError, match="check that it is complete"):
+        read_edges(tmp_path / "edges.csv")
+
+
+@pytest.mark.parametrize("write", [pa.feather.write_feather, pa.orc.write_table, EDGES.to_parquet])
+def test_tables_of_other_formats(tmp_path, write):
+    path = tmp_path / "edges"
+    write(path) if write == EDGES.to_parquet else write(pa.Table.from_pandas(EDGES), path)
+    found = open_files(path, text=TextOptions(), weight="km")
+    pd.testing.assert_frame_equal(found.frame, EDGES)
+    assert (found.src, found.dst, found.weight) == (["from_id"], ["to_id"], "km")
+
+
+def test_several_files_and_folders(tmp_path):
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    (folder / "_SUCCESS").touch()
+    for part, text in (("part-0", "1,2\n"), ("part-1", "2,3\n")):
+        (folder / part).write_text(f"src,dst\n{text}")
+    assert read_edges(folder)["dst"].tolist() == [2, 3]
+    (tmp_path / "more").write_text("src,dst\nx,3\n")
+    assert read_edges([folder, tmp_path / "more"])["src"].tolist() == ["1", "2", "x"]
+    (tmp_path / "more").write_text("src,dst,km\n1,3,2\n")
+    with pytest.raises(TravError, match="the same columns"):
+        read_edges([folder, tmp_path / "more"])
+    (tmp_path / "more").write_text('{"src": 1, "dst": 2}\n')
+    with pytest.raises(TravError, match="is text, and .* is json: give files of one format"):
+        read_edges([folder, tmp_path / "more"])
+    (tmp_path / "two.zip").write_bytes(zipped(a=TEXT, b=TEXT))
+    with pytest.raises(TravError, match=r"holds 2 files \(a, b\): extract"):
+        read_edges(tmp_path / "two.zip")
+
+
+def test_the_report_tells_what_is_read_without_a_graph(tmp_path):
+    path = tmp_path / "edges"
+    path.write_text("# by hand\n# a b km\n1 2 5\n2 2 6 # a loop\n2 1 7\n2 1 8\n")
+    report = inspect_edges(path)
+    assert report.columns == {"src": "int64", "dst": "int64", "weight": "int64"}
+    assert (report.format, report.src, report.dst, report.weights) == ("text", ["src"], ["dst"], ["weight"])
+    assert (report.edges, report.vertices, report.self_loops, report.repeated, report.comments) == (
+        4,
+        2,
+        1,
+        1,
+        3,
+    )
+    assert report.degrees == {"smallest": 3, "median": 4.0, "mean": 4.0, "largest": 5}
+    assert report.text["delimiter"] == " " and report.text["names_in_a_comment"] == ["a", "b", "km"]
+    path.write_text("who,whom,how\nann,bob,5\n")
+    report = inspect_edges(path)
+    assert report.edges is None and "src=" in report.problem
+    assert report.columns == {"who": "string", "whom": "string", "how": "int64"}
+    path.write_text("3 1\n2\n1\n\n")
+    report = inspect_edges(path, format="metis")
+    assert (report.vertices, report.isolated, report.directed) == (3, 1, False)
+
+
+def test_frames_that_are_read_find_their_ends(tmp_path):
+    path = tmp_path / "edges"
+    path.write_text("node_1,node_2,km\n0,7,5\n")
+    assert rapids_trav.read_edges(path).trav.bfs(0)["vertex"].tolist() == [0, 7]
