@@ -75,7 +75,7 @@ def engine_of(client: Client, asked: str = "auto") -> str:
 def read(
     path: Path, format_: str, engine: str, src: Sequence[str], dst: Sequence[str], text: TextOptions
 ) -> tuple[Frame, tuple[list[str], list[str]]]:
-    """Return the Dask frame of a file or Parquet folder that all workers can read, and the ends of its edges."""
+    """Return the Dask frame of a file or Parquet folder that all workers can read, and the ends."""
     backend = "cudf" if engine == "cuda" else "pandas"
     named = list(src) or None, list(dst) or None
     with dask.config.set({"dataframe.backend": backend, "dataframe.convert-string": False}):

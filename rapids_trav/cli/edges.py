@@ -292,7 +292,8 @@ def _open_on_cluster(
         directed = datasets.DIRECTED[edges[0]] if directed is None else directed
     if len(edges) > 1 or is_saved_graph(path) or not (path.is_file() or path.is_dir()):
         raise click.UsageError(
-            f"EDGES {' '.join(edges)} is not a file or folder of edges, which --scheduler needs: name one that "
+            f"EDGES {' '.join(edges)} is not a file or folder of edges, which --scheduler needs: name one "
+            "that "
             f"all workers reach."
         )
     format_ = format_of([path], format_)

@@ -1,4 +1,4 @@
-"""Which columns of a file are the two ends of its edges: those named, those with usual names, or the first two."""
+"""Find the two ends of the edges in a file: columns named, columns with usual names, or the first two."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _differ(left: Sequence[str], right: Sequence[str]) -> bool:
 
 
 def position(name: Name, names: Sequence[str]) -> int:
-    """Return the position of a column that is given by its name or, if none is called so, by its number from 1.
+    """Return the position of a column given by its name or, if none is called so, by its number from 1.
 
     The sign that begins a comment may be left out of a name, as may quotes.
 
@@ -135,7 +135,8 @@ def find_ends(names: Sequence[str], src: Ends, dst: Ends) -> tuple[list[str], li
     ends = usual_ends(names) or (names if len(names) == 2 else None)
     if ends is None:
         raise EdgeColumnsError(
-            f"The edges have neither columns 'src' and 'dst' nor another single pair of usual names: name both "
+            "The edges have neither columns 'src' and 'dst' nor another single pair of usual names: name "
+            "both "
             f"ends with src= and dst=, from {listed(names)}."
         )
     return [ends[0]], [ends[1]]

@@ -49,14 +49,18 @@ class TextOptions:
     def __post_init__(self) -> None:
         for name, known, advice in (
             ("delimiter", _is_sign(self.delimiter) and self.delimiter != '"',
-             "cannot stand between two fields: give one ASCII character, a comma, a tab or a blank for example"),
+             "cannot stand between two fields: give one ASCII character, a comma, a tab or a blank for "
+             "example"),
             ("quote", self.quote == "" or (_is_sign(self.quote) and str(self.quote).strip() != ""),
-             "cannot stand around a field: give one ASCII character, or '' if quotes are ordinary characters"),
+             "cannot stand around a field: give one ASCII character, or '' if quotes are ordinary "
+             "characters"),
             ("comment", self.comment == "" or _is_mark(self.comment),
              "cannot begin a comment: give a sign such as '#', or '' if there are no comments"),
             ("decimal", self.decimal in (".", ","), "is no sign before a fraction: give '.' or ','"),
-            ("encoding", _is_encoding(self.encoding), "is not the name of an encoding: give one such as 'latin-1'"),
-            ("header", isinstance(self.header, (bool, np.bool_)), "is neither True, False nor None: give one of them"),
+            ("encoding", _is_encoding(self.encoding),
+             "is not the name of an encoding: give one such as 'latin-1'"),
+            ("header", isinstance(self.header, (bool, np.bool_)),
+             "is neither True, False nor None: give one of them"),
         ):  # fmt: skip
             if not known and getattr(self, name) is not None:
                 raise TravError(f"{name}={written(getattr(self, name))} {advice}.")
@@ -162,7 +166,7 @@ def is_number(field: str, decimal: str = ".") -> bool:
 
 
 def comment_pattern(comments: tuple[str, ...], quote: str) -> re.Pattern[str]:
-    """Return a pattern of comments at the start of a line or after a blank; its first group is a quoted field."""
+    """Return a pattern of comments at the start of a line or after a blank; group 1 is a quoted field."""
     signs = "|".join(map(re.escape, comments))
     quoted = rf"(?<!\S){quote}[^{quote}\n]*{quote}" if quote else "(?!)"
     return re.compile(rf"(?m)({quoted})|(?:^|[ \t]+)(?:{signs}).*")
@@ -176,7 +180,7 @@ def without_comments(line: str, comments: tuple[str, ...], quote: str) -> str:
 
 
 def check_comment(path: Path, line: str, dialect: Dialect) -> None:
-    """Refuse a line that begins like a comment and may as well be a row, as "#ai alice" among rows of words."""
+    """Refuse a line that begins like a comment and may be a row, as "#ai alice" among rows of words."""
     line, fields = line.strip(), dialect.split(line)
     sign = next(sign for sign in dialect.comments if line.startswith(sign))
     if len(fields) != len(dialect.names) or not line.removeprefix(sign)[:1].strip():
@@ -185,6 +189,7 @@ def check_comment(path: Path, line: str, dialect: Dialect) -> None:
     numbers = [all(map(is_number, values)) for values in columns]
     if all(is_number(part) or not number for part, number in zip(fields, numbers, strict=True)):
         raise TravError(
-            f"{path} has the line {line[:60]!r}, which may be a comment or a row: say comment={sign!r} to skip such "
+            f"{path} has the line {line[:60]!r}, which may be a comment or a row: say comment={sign!r} to "
+            "skip such "
             f"lines, or comment='' to read them."
         )

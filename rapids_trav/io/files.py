@@ -48,7 +48,7 @@ def _is_ignored(file: Path, folder: Path) -> bool:
 
 
 def format_of(paths: Sequence[Path], format: str) -> str:
-    """Return the format of files, which must be one; a folder without any file that is no Parquet is Parquet."""
+    """Return the format of files, which must be one; a folder of nothing but Parquet is Parquet."""
     if format != "auto":
         if format not in FORMATS:
             raise TravError(f"format={format!r} is not known: choose one of {', '.join(FORMATS)}.")

@@ -10,8 +10,8 @@ from rapids_trav.errors import TravError, first_line, not_parquet
 from rapids_trav.io.containers import inner_extension, open_bytes
 
 FORMATS = (
-    "parquet", "csv", "tsv", "text", "mtx", "json", "dimacs", "metis", "feather", "orc", "gml", "graphml", "gexf",
-    "pajek",
+    "parquet", "csv", "tsv", "text", "mtx", "json", "dimacs", "metis", "feather", "orc", "gml", "graphml",
+    "gexf", "pajek",
 )  # fmt: skip
 TEXTS = ("csv", "tsv", "text")
 BINARY = {
@@ -85,7 +85,8 @@ def reading_error(path: Path, error: Exception) -> TravError:
             f"{file} is not a complete Parquet file: check it, or name another format with format=."
         )
     return TravError(
-        f"{path} cannot be read: {first_line(error)}; check that it is complete, or name its format with format=."
+        f"{path} cannot be read: {first_line(error)}; check that it is complete, or name its format with "
+        "format=."
     )
 
 

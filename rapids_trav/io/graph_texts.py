@@ -34,7 +34,8 @@ def read_dimacs(path: Path) -> EdgeTable:
         )
     names = ("kind", "src", "dst", "weight")[:width]
     dialect = Dialect(
-        encoding="latin-1", line_end="\n", delimiter=" ", quote="", padded=False, multiline=False, decimal=".",
+        encoding="latin-1", line_end="\n", delimiter=" ", quote="", padded=False, multiline=False,
+        decimal=".",
         comments=("c",), explicit=True, names=names, header=False, explained=(), skip=skip + 1,
         n_comments=comments, sample=rows,
     )  # fmt: skip
@@ -108,11 +109,13 @@ def read_foreign(path: Path, format: str) -> EdgeTable:
             raise
         except Exception as error:  # of either library, or of the parser of XML
             raise TravError(
-                f"{path} cannot be read as {format} ({type(error).__name__}: {first_line(error)}): check that it "
+                f"{path} cannot be read as {format} ({type(error).__name__}: {first_line(error)}): check "
+                "that it "
                 f"is complete."
             ) from error
     raise TravError(
-        f"{path} is {format}, which is read through NetworkX or igraph: run pip install 'rapids-trav[networkx]', or "
+        f"{path} is {format}, which is read through NetworkX or igraph: run pip install "
+        "'rapids-trav[networkx]', or "
         f"save the edges as CSV."
     )
 

@@ -41,7 +41,8 @@ def is_header(path: Path, line: int, rows: Sequence[Sequence[str]], wanted: Sequ
     if any(field[:1].isdigit() for field in first) or len(first) < 2:
         return False
     raise TravError(
-        f"Line {line} of {path} is {' '.join(first)[:60]!r}, words above words, which may be names of the columns "
+        f"Line {line} of {path} is {' '.join(first)[:60]!r}, words above words, which may be names of the "
+        "columns "
         f"or an edge: {SAY}, or name the columns of both ends with src= and dst=."
     )
 
@@ -69,7 +70,7 @@ def unique_names(path: Path, fields: Sequence[str]) -> tuple[str, ...]:
 
 
 def ends_of(path: Path, dialect: Dialect, src: Ends, dst: Ends) -> tuple[list[str], list[str]]:
-    """Return the columns of both ends; without names these are the first two, if the others are not like them.
+    """Return the columns of both ends; without names, the first two, if the others are not like them.
 
     Raises
     ------
@@ -79,7 +80,8 @@ def ends_of(path: Path, dialect: Dialect, src: Ends, dst: Ends) -> tuple[list[st
     names, rows = dialect.names, dialect.sample
     if src is None and dst is None and _is_matrix(names, rows):
         raise EdgeColumnsError(
-            f"{path} looks like a matrix, with a row and a column for each vertex: write each edge as a row, or name "
+            f"{path} looks like a matrix, with a row and a column for each vertex: write each edge as a "
+            "row, or name "
             f"both ends with src= and dst= if it is none."
         )
     if src is not None or dst is not None or dialect.header:
@@ -87,7 +89,8 @@ def ends_of(path: Path, dialect: Dialect, src: Ends, dst: Ends) -> tuple[list[st
     numbers = [all(is_number(row[i]) for row in rows if len(row) > i) for i in range(min(len(names), 3))]
     if len(numbers) == 3 and (numbers[0] != numbers[1] or not any(numbers)):
         raise EdgeColumnsError(
-            f"{path} has {len(names)} columns without names, of which the first two may not be the ends of edges (the "
+            f"{path} has {len(names)} columns without names, of which the first two may not be the ends of "
+            "edges (the "
             f"first row is {' '.join(rows[0])[:60]!r}): name both ends by number, such as src=1 and dst=3."
         )
     return [names[0]], [names[1]]

@@ -43,7 +43,8 @@ class EdgeFileReport:
     directed : bool or None
         Whether an edge leads one way, if the format says so.
     edges, vertices, isolated, self_loops, repeated, comments : int or None
-        Counts: rows, distinct ids and listed vertices, those of them in no edge, edges from a vertex to itself,
+        Counts: rows, distinct ids and listed vertices, those of them in no edge, edges from a vertex to
+        itself,
         rows that repeat both ends of an earlier one, and comments that were skipped.
     degrees : dict
         The `smallest`, `median`, `mean` and `largest` number of ends of edges at a vertex.

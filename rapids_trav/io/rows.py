@@ -1,4 +1,4 @@
-"""The rows of a text file as bytes that a strict parser of CSV reads, and a slow look at its lines for errors."""
+"""Rows of a text file as bytes for a strict parser of CSV, and a slow look at its lines for errors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LINE_FEED, ZERO = ord("\n"), ord("0")
 
 @dataclass
 class Tally:
-    """What was met on the way: rows, comments that were skipped, and integers that are written in another way."""
+    """Counts of rows, of comments that were skipped, and of integers that are written in another way."""
 
     rows: int = 0
     comments: int = 0

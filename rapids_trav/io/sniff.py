@@ -62,7 +62,8 @@ def find_dialect(
         names = unique_names(path, first) if header else default_names(len(first))
     if len(names) < 2:
         raise TravError(
-            f"Line {skip + 1} of {path} has one field ({body[0].strip()[:40]!r}), and an edge needs two: check the "
+            f"Line {skip + 1} of {path} has one field ({body[0].strip()[:40]!r}), and an edge needs two: "
+            "check the "
             f"delimiter, which delimiter= names."
         )
     dialect = Dialect(
@@ -98,7 +99,8 @@ def _first_text(path: Path, encoding: str | None) -> tuple[str, str, str]:
             encoding = "utf-16"
         elif b"\0" in start[:4096]:
             raise TravError(
-                f"{path} holds no text of edges: check it, or name its encoding, such as encoding='utf-16', or its "
+                f"{path} holds no text of edges: check it, or name its encoding, such as "
+                "encoding='utf-16', or its "
                 f"format with format=."
             )
     text = decoded(path, start, encoding, 1, final=len(start) < SAMPLE_BYTES)
@@ -117,7 +119,8 @@ def decoded(path: Path, content: bytes, encoding: str, line: int, final: bool = 
         line += content[:start].count(b"\n")
         known = "UTF-8" if encoding.startswith("utf-8") else encoding
         raise TravError(
-            f"Line {line} of {path} has the byte 0x{content[start : start + 1].hex()}, which is not {known}: name "
+            f"Line {line} of {path} has the byte 0x{content[start : start + 1].hex()}, which is not "
+            f"{known}: name "
             f"the encoding of the file, such as encoding='latin-1'."
         ) from error
 
@@ -167,7 +170,7 @@ def _rows(lines: Sequence[str], delimiter: str, quote: str, multiline: bool) -> 
 def _check_quotes(
     path: Path, lines: Sequence[str], delimiter: str, quote: str, free: bool, numbers: Sequence[int]
 ) -> tuple[str, bool]:
-    """Return the quote, or "" where quotes are ordinary characters, and whether fields go over several lines."""
+    """Return the quote, or "" where quotes are ordinary characters, and whether fields span lines."""
     if not quote or not any(quote in line for line in lines):
         return quote, False
     sign = r"\s" if delimiter == " " else re.escape(delimiter)
@@ -189,7 +192,8 @@ def _check_quotes(
 def quote_error(path: Path, line: int, text: str) -> TravError:
     """Return the error for a quote that may or may not enclose a field."""
     return TravError(
-        f"Line {line} of {path} is {text.strip()[:60]!r}, with a quote that encloses no field: close it, or say "
+        f"Line {line} of {path} is {text.strip()[:60]!r}, with a quote that encloses no field: close it, "
+        "or say "
         f"quote='' if quotes are ordinary characters."
     )
 

@@ -175,7 +175,8 @@ def _numbers(path: Path, dialect: Dialect, table: pa.Table, ids: Sequence[str]) 
         _holds(column, FRACTION) for column in columns
     ):
         raise TravError(
-            f"Columns {' and '.join(map(repr, ids))} of {path} hold fractions, which are unlikely ids: name other "
+            f"Columns {' and '.join(map(repr, ids))} of {path} hold fractions, which are unlikely ids: "
+            "name other "
             f"columns with src= and dst=, or {HELP}."
         )
     return table
@@ -222,7 +223,8 @@ def _missing(path: Path, dialect: Dialect, ids: Sequence[str]) -> TravError:
             value = fields[dialect.names.index(name)] if len(fields) == len(dialect.names) else ""
             if value in NULLS:
                 return TravError(
-                    f"Line {number} of {path} has {value!r} in column {name!r}, which means that there is no value "
+                    f"Line {number} of {path} has {value!r} in column {name!r}, which means that there is "
+                    "no value "
                     f"(null): delete the line, or {HELP}."
                 )
             if not value:
@@ -241,7 +243,8 @@ def _doubtful(path: Path, dialect: Dialect, ids: Sequence[str]) -> TravError:
     for number, line, fields in rows.numbered(path, dialect):
         if any(re.fullmatch(AMID, field) for field in fields):
             return TravError(
-                f"Line {number} of {path} is {line.strip()[:60]!r}, which may end with a comment: say comment='#' to "
+                f"Line {number} of {path} is {line.strip()[:60]!r}, which may end with a comment: say "
+                "comment='#' to "
                 f"cut it, or comment='' to read it."
             )
     return malformed(path, dialect, ids)

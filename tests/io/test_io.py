@@ -88,7 +88,7 @@ def test_words_above_numbers_are_names(write):
 
 def test_words_above_words_have_to_be_explained(write):
     path = write("a.csv", "p,q\nr,s\n")
-    with pytest.raises(TravError, match="'p q', words above words, .*: say header=True or header=False"):
+    with pytest.raises(TravError, match=r"'p q', words above words, .*: say header=True or header=False"):
         read_edges(path)
     assert len(read_edges(path, header=False)) == 2
     assert list(read_edges(path, header=True).columns) == ["p", "q"]
