@@ -231,7 +231,7 @@ def test_doctor(capsys):
         (["bfs", "facebook", "-s", "0", "-o", "no/such/r.csv"], 2, "no folder"),
         (["bfs", "facebook", "-s", "0", "--plot", "r.docx"], 2, "no extension of a picture"),
         (["bfs", "facebook", "-s", "0", "--variant", "private", "--engine", "cpu"], 2, "private"),
-        (["bfs", "facebook", "-s", "0", "--policy", "gap"], 2, "or give --variant direction as well."),
+        (["bfs", "facebook", "-s", "0", "--policy", "gap"], 2, "or give --variant direction as well"),
         (["bfs", "facebook", "-s", "0", "-o", "tests"], 2, "no extension of a result"),
         (["khop", "facebook", "-s", "0", "-k", "1", "--vertices", "r.json"], 2, "no extension of a result"),
         (["bfs", "-", "-s", "0"], 2, "--format"),
