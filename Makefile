@@ -5,9 +5,11 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python3.14; 
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal
+NO_GPU := not gpu and not multigpu
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-emulated lint format docs links gpu-test bench-cpu bench-gpu clean
+.PHONY: help demo quick test test-slow test-all test-emulated lint format docs links gpu-test bench-cpu bench-gpu clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -15,11 +17,17 @@ help: ## show this list
 demo: $(VENV)/.run ## search a real graph from one person and show the result
 	$(BIN)/rapids-trav bfs facebook --source 0
 
-test: $(VENV)/.test ## run the tests that need no GPU, but for the slow ones
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal -m "not gpu and not multigpu and not slow"
+quick: $(VENV)/.test ## run the tests of what changed since origin/main, in a minute
+	$(PYTEST) -q -m "$(NO_GPU) and not slow and not release" $$($(BIN)/python ci/choose_tests.py quick)
 
-test-all: $(VENV)/.test ## run all tests that need no GPU
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal -m "not gpu and not multigpu"
+test: $(VENV)/.test ## run the tests that need no GPU, each mechanism once
+	$(PYTEST) -m "$(NO_GPU) and not slow and not release"
+
+test-slow: $(VENV)/.test ## run those that CI runs as well
+	$(PYTEST) -m "$(NO_GPU) and slow and not release"
+
+test-all: $(VENV)/.test ## run all tests that need no GPU, with all combinations of their parameters
+	FULL_PRODUCTS=1 $(PYTEST) -m "$(NO_GPU)"
 
 test-emulated: $(VENV)/.test ## run the GPU tests on the CPU; needs g++
 	PYTHON=$(BIN)/python ci/test_emulated.sh all
@@ -48,7 +56,7 @@ bench-gpu: ## compare the CUDA engine with cuGraph, in the current environment
 	python ci/bench_gpu.py
 
 clean: ## remove environments, caches and build outputs
-	rm -rf $(VENV) .venv-cu13 build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	rm -rf $(VENV) build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/bin/python:
@@ -73,5 +81,5 @@ $(VENV)/.docs: $(VENV)/bin/python pyproject.toml
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,dev]"
-	@touch $@
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,dev,docs]"
+	@touch $(VENV)/.run $(VENV)/.test $(VENV)/.docs $@

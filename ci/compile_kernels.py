@@ -3,6 +3,8 @@
     python ci/compile_kernels.py                            # all files
     python ci/compile_kernels.py --arch 90 bfs_fused.cu     # all specialisations of some, for some
     python ci/compile_kernels.py --all                      # all of everything, in six times the time
+    python ci/compile_kernels.py --new                      # as CI: texts that are new since the commit in
+                                                            # ci/turn.toml, and a sixth of the others
 
 The specialisations of bfs_fused.cu, which take most of the time, are compiled for one architecture each; the
 architectures take turns.  Those of every other file are compiled for sm_90, for which the kernels are tuned,
@@ -18,17 +20,21 @@ with the cu12 and cu13 extras.
 from __future__ import annotations
 
 import argparse
+import hashlib
+import os
 import re
+import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import groupby
-from pathlib import Path
 
+from choose_tests import ROOT, Turn
 from cuda.bindings import nvrtc
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, os.environ.get("KERNELS_OF", str(ROOT)))
 
 from rapids_trav.engines.cuda.bfs import fused
 from rapids_trav.engines.cuda.programs import link
@@ -37,6 +43,7 @@ from rapids_trav.engines.multigpu import local_cuda
 from rapids_trav.engines.multigpu.one_launch import launch as one_launch
 from rapids_trav.graph500 import cuda as graph500
 
+SHARES = 6  # of what has not changed, which take turns
 ARCHITECTURES = (75, 80, 86, 89, 90, 100, 120)
 TUNED_FOR = 90
 LONGEST = fused.FILE
@@ -112,6 +119,39 @@ def jobs(wanted: Sequence[int], everything: bool) -> list[tuple[str, loader.Defi
     return sorted(found, key=lambda job: _file(job) != LONGEST)
 
 
+def new_jobs(chosen: list[tuple[str, loader.Defines, int]]) -> list[tuple[str, loader.Defines, int]]:
+    """Return the jobs whose text has changed since the commit in ci/turn.toml, and a share of the others."""
+    turn = Turn.read()
+    if turn is None:
+        return chosen
+    before = digests_at(turn.since)
+    new = [digest(job) not in before for job in chosen]
+    print(
+        f"{sum(new)} texts are new since {turn.since[:8]}; of the rest share {turn.turn % SHARES} of {SHARES}"
+    )
+    return [job for i, job in enumerate(chosen) if new[i] or i % SHARES == turn.turn % SHARES]
+
+
+def digest(job: tuple[str, loader.Defines, int]) -> str:
+    """Return a digest of what NVRTC is given."""
+    file, defines, architecture = job
+    return hashlib.sha256(f"{architecture} {loader.source(file, defines)}".encode()).hexdigest()
+
+
+def digests_at(commit: str) -> set[str]:
+    """Return the digests of all jobs at a commit; none if this script cannot read its kernels."""
+    with tempfile.TemporaryDirectory() as folder:
+        tree = subprocess.run(
+            ["git", "archive", commit, "rapids_trav", "kernels"], cwd=ROOT, capture_output=True
+        )
+        subprocess.run(["tar", "-x", "-C", folder], input=tree.stdout, check=True)
+        command = [sys.executable, __file__, "--digests"]
+        done = subprocess.run(
+            command, env=os.environ | {"KERNELS_OF": folder}, capture_output=True, text=True
+        )
+    return set(done.stdout.split()) if done.returncode == 0 else set()
+
+
 def _file(job: tuple) -> str:
     return job[0]
 
@@ -133,6 +173,10 @@ def main() -> int:
     parser.add_argument("files", nargs="*", help="kernel files, by default all")
     parser.add_argument("--arch", type=int, action="append", help="compute capability such as 90; repeatable")
     parser.add_argument("--all", action="store_true", help="share nothing out, as with --arch")
+    parser.add_argument("--new", action="store_true", help="what has changed, and a share of the others")
+    parser.add_argument(
+        "--digests", action="store_true", help="print digests of the texts and compile nothing"
+    )
     arguments = parser.parse_args()
 
     supported = set(_checked(nvrtc.nvrtcGetSupportedArchs()))
@@ -143,6 +187,11 @@ def main() -> int:
         for job in jobs(known, arguments.all or arguments.arch is not None)
         if not arguments.files or job[0] in arguments.files
     ]
+    if arguments.digests:
+        print(*map(digest, chosen), sep="\n")
+        return 0
+    if arguments.new:
+        chosen = new_jobs(chosen)
     print(f"{'file':18} {'arch':7} {'registers':>9} {'spilled':>8}  {'':6}  defines")
     failures = 0
     with ThreadPoolExecutor() as pool:

@@ -15,7 +15,6 @@ Exit status: 0 if all are caught, 1 if one survives, 2 if one cannot be made or 
 from __future__ import annotations
 
 import argparse
-import ast
 import json
 import os
 import re
@@ -61,7 +60,6 @@ class Mutation:
         if (count := text.count(self.find)) != 1:
             raise MutationError(f"{self.name}: its text occurs {count} times in {self.file}, not once.")
         path.write_text(text.replace(self.find, self.replace))
-        drop_compiled(tree, path)
 
 
 @dataclass(frozen=True)
@@ -99,50 +97,12 @@ def choose(mutations: Sequence[Mutation], names: Sequence[str], where: str) -> l
     return [mutation for mutation in mutations if mutation.where == where]
 
 
-# Numba stores compiled functions beside the sources and checks only the time stamp of a function's own file:
-# code inlined from another file would stay unchanged.
-
-
-def drop_compiled(tree: Path, path: Path) -> None:
-    """Delete Numba's compiled code of a file and of all files that import it, directly or not."""
-    if path.suffix != ".py":
-        return
-    stale = importers(tree / "rapids_trav", path.stem) if (tree / "rapids_trav").exists() else {path}
-    for module in stale | {path}:
-        for compiled in module.parent.glob(f"__pycache__/{module.stem}.*.nb?"):
-            compiled.unlink()
-
-
-def importers(package: Path, stem: str) -> set[Path]:
-    """Return the modules that import one of this name, directly or not; any module of that name counts."""
-    imports = {path: imported_names(path) for path in package.rglob("*.py")}
-    found: set[Path] = set()
-    names = {stem}
-    while more := {path for path, own in imports.items() if own & names and path not in found}:
-        found |= more
-        names |= {path.stem for path in more if path.stem != "__init__"}
-    return found
-
-
-def imported_names(path: Path) -> set[str]:
-    """Return the last parts of the modules that a file imports, and the names that it imports from them."""
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom):
-            names.add((node.module or "").rpartition(".")[2])
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.Import):
-            names |= {alias.name.rpartition(".")[2] for alias in node.names}
-    return names
-
-
-def copy_tree(source: Path, target: Path, *, compiled: bool = False) -> Path:
-    """Copy the sources and tests with their time stamps, and with Numba's `compiled` code if requested."""
-    ignored = shutil.ignore_patterns(".*", "*.pyc") if compiled else LEFT_OUT
+def copy_tree(source: Path, target: Path) -> Path:
+    """Copy the sources and tests."""
 
     def left_out(folder: str, names: list[str]) -> set[str]:
-        made = {"build", "dist"} if Path(folder) == source and not compiled else set()
-        return ignored(folder, names) | made & set(names)
+        made = {"build", "dist"} if Path(folder) == source else set()
+        return LEFT_OUT(folder, names) | made & set(names)
 
     shutil.copytree(source, target, ignore=left_out, symlinks=True)
     return target
@@ -150,8 +110,7 @@ def copy_tree(source: Path, target: Path, *, compiled: bool = False) -> Path:
 
 def run_tests(tree: Path, tests: Iterable[str], timeout: float, *options: str) -> tuple[int, str]:
     """Run pytest in a copy of the tree; return its exit status and its output, or that it took too long."""
-    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
-    environment |= {"PYTHONPATH": first_on_path(tree), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = os.environ | {"PYTHONPATH": first_on_path(tree), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-m", "pytest", "-q", "-rfE", "--tb=line", "-p", "no:cacheprovider", *options]
     process = subprocess.Popen(
         [*command, *tests], cwd=tree, env=environment, text=True, start_new_session=True,
@@ -188,7 +147,7 @@ def try_one(mutation: Mutation, clean: Path, timeout: float) -> Outcome:
     """Make a mutation in a copy of `clean` and run its tests up to the first that fails."""
     start = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
-        tree = copy_tree(clean, Path(folder, "tree"), compiled=True)
+        tree = copy_tree(clean, Path(folder, "tree"))
         mutation.apply(tree)
         try:
             caught = caught_by(*run_tests(tree, mutation.tests, timeout, "-x", *_on_one_process()))

@@ -3,8 +3,8 @@
 Kernels are compiled for the types with which they are called.  So this module calls them: it runs every kind
 of query on small graphs, wide and narrow, that take each path of an engine.
 The caches are valid for this machine only: another kind of processor or GPU, another Numba and other sources
-compile again.  A cache in the wheel would be of no use: Numba's is valid for one Python, one Numba, one
-processor and the time at which the sources were written to disk.
+compile again.  A cache in the wheel would be of no use: Numba's is valid for one Python, one Numba and one
+processor.
 """
 
 from __future__ import annotations

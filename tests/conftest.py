@@ -4,9 +4,23 @@ from __future__ import annotations
 
 import gc
 import os
+from pathlib import Path
 
 import pytest
 from common import gpu_count, share_gpus
+from hypothesis import HealthCheck, settings
+
+# The same examples in every run, however slow the machine: a change fails on an example of its own.
+settings.register_profile(
+    "tests", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("tests")
+
+pytest_plugins = ("recorded",)
+
+# One cache of compiled functions for all workers, runs and checkouts of a machine.
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "rapids_trav")
+os.environ.setdefault("NUMBA_CACHE_DIR", str(CACHE / "numba"))
 
 
 def pytest_configure(config):

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import pandas as pd
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 
-common = settings(
-    max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
-)
+common = settings(max_examples=60)
 
 
 def star(n):

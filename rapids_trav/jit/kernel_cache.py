@@ -1,18 +1,37 @@
-"""Numba's cache on disk, where a damaged or unreadable file counts as missing and is written again.
+"""Numba's cache on disk, valid for any checkout with the same sources and shared by any number of processes.
 
-In Numba itself, any error raised when such a file is unpickled reaches the caller of the kernel.
+Numba's own cache looks at the file of a function only, so a function inlined from another file stays as it
+was; two processes that compile different signatures at once may confuse their files; and any error that a
+damaged file raises reaches the caller.  Here a compiled function is identified by the digest of its file and
+of all files of the package that this one imports, each signature has a file of its own, and a damaged or
+unreadable file counts as missing and is written again.
+
+The folder is the one that NUMBA_CACHE_DIR names, else `__pycache__` beside the sources, else the user's.
+Under NUMBA_CACHE_DIR the path of a file depends on the digest and on Numba's version, not on the checkout.
 """
 
 from __future__ import annotations
 
 import contextlib
-import signal
-import threading
+import functools
+import hashlib
+import re
 from collections.abc import Callable, Iterator
-from types import FrameType
-from typing import Any
+from pathlib import Path
+from typing import ClassVar
 
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+import numba
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    IndexDataCacheFile,
+    InTreeCacheLocator,
+    UserProvidedCacheLocator,
+    UserWideCacheLocator,
+)
+
+PACKAGE = Path(__file__).resolve().parents[1]
+_IMPORT = re.compile(rf"^from ({PACKAGE.name}(?:\.\w+)+) import (\([^)]*\)|.*)", re.MULTILINE)
 
 
 class KernelCache(FunctionCache):
@@ -20,7 +39,7 @@ class KernelCache(FunctionCache):
 
     def __init__(self, function: Callable) -> None:
         super().__init__(function)
-        self._cache_file = CacheFile(
+        self._cache_file = _FileForEachKey(
             self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp()
         )
 
@@ -36,8 +55,27 @@ class KernelCache(FunctionCache):
             super().save_overload(signature, data)
 
 
-class CacheFile(IndexDataCacheFile):
-    """The cache files of one function."""
+class _FileForEachKey:
+    """An index and a data file for each key, so that processes that write at once cannot mix them."""
+
+    def __init__(self, folder: str, base: str, stamp: object) -> None:
+        self._folder = folder
+        self._base = base
+        self._stamp = stamp
+
+    def _file(self, key: tuple) -> _CacheFile:
+        name = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
+        return _CacheFile(self._folder, f"{self._base}-{name}", self._stamp)
+
+    def load(self, key: tuple) -> object:
+        return self._file(key).load(key)
+
+    def save(self, key: tuple, data: object) -> None:
+        self._file(key).save(key, data)
+
+
+class _CacheFile(IndexDataCacheFile):
+    """The cache files of one signature of one function."""
 
     def _load_index(self) -> dict:
         try:
@@ -46,37 +84,60 @@ class CacheFile(IndexDataCacheFile):
             return {}
 
 
-def keep_interrupts(dispatcher: Any) -> Any:
-    """Let an interrupt during a compilation end the call, and return the function.
+class _StampedByImports:
+    """Locator whose stamp is the digest of a file and of what it imports from the package."""
 
-    LLVM hands over what it compiled in a callback, in which Python loses exceptions.
-    """
-    compile_ = dispatcher.compile
+    _py_file: str
 
-    def compiled(*arguments: object, **options: object) -> object:
-        with _interrupts_kept():
-            return compile_(*arguments, **options)
-
-    dispatcher.compile = compiled
-    return dispatcher
+    def get_source_stamp(self) -> str:
+        return source_digest(Path(self._py_file).resolve())
 
 
-@contextlib.contextmanager
-def _interrupts_kept() -> Iterator[None]:
-    in_main = threading.current_thread() is threading.main_thread()
-    if not in_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield
-        return
-    came = []
+class _Named(_StampedByImports, UserProvidedCacheLocator):
+    def get_cache_path(self) -> str:
+        folder = f"{PACKAGE.name}-numba{numba.__version__}"
+        return str(Path(numba.config.CACHE_DIR, folder, self.get_source_stamp()))
 
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        came.append(number)
-        signal.default_int_handler(number, frame)
 
-    signal.signal(signal.SIGINT, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    if came:
-        raise KeyboardInterrupt
+class _BesideSources(_StampedByImports, InTreeCacheLocator):
+    pass
+
+
+class _UserWide(_StampedByImports, UserWideCacheLocator):
+    pass
+
+
+class _Implementation(CompileResultCacheImpl):
+    _locator_classes: ClassVar = [_Named, _BesideSources, _UserWide]
+
+
+KernelCache._impl_class = _Implementation
+
+
+@functools.cache
+def source_digest(path: Path) -> str:
+    """Return a digest of a file and of all files of the package that it imports, directly or not."""
+    found, new = {path}, [path]
+    while new:
+        more = set(_imported(new.pop())) - found
+        found |= more
+        new += more
+    parts = sorted((*file.parts[len(PACKAGE.parts) :], _text(file)) for file in found)
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
+
+
+@functools.cache
+def _imported(path: Path) -> tuple[Path, ...]:
+    """Return the files of the package that a file imports at its top level."""
+    return tuple(file for module, names in _IMPORT.findall(_text(path)) for file in _files(module, names))
+
+
+def _files(module: str, names: str) -> Iterator[Path]:
+    place = PACKAGE.parent.joinpath(*module.split("."))
+    inside = (place / f"{name}.py" for name in re.findall(r"\w+", names))
+    return (file for file in (place.with_suffix(".py"), place / "__init__.py", *inside) if file.exists())
+
+
+@functools.cache
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")

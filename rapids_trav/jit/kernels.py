@@ -23,7 +23,8 @@ from rapids_trav.errors import TravError, first_line
 try:
     import numba
 
-    from rapids_trav.jit.kernel_cache import KernelCache, keep_interrupts
+    from rapids_trav.jit.interrupts import keep_interrupts
+    from rapids_trav.jit.kernel_cache import KernelCache
 except ValueError as error:  # NUMBA_NUM_THREADS=0, for example
     raise TravError(
         f"Numba cannot be imported ({first_line(error)}): check the environment variables that begin with "

@@ -85,7 +85,9 @@ def test_answers_are_those_of_bfs(engine, options, limit):
 @pytest.mark.parametrize("order", ["ids", "degree"])
 def test_any_order_of_the_vertices(engine, order):
     graph = EDGES.trav.graph(engine=engine, order=order)
-    for root, frame in graph.bfs_stream(ROOTS):
+    answers = list(graph.bfs_stream(ROOTS))
+    assert [root for root, _ in answers] == ROOTS
+    for root, frame in answers:
         assert_frame_equal(frame, graph.bfs(root))
 
 
@@ -203,8 +205,11 @@ def test_the_iterable_and_the_loop_may_ask_questions(engine, limit):
             assert len(graph.khop(root, 1).vertices)
             yield root
 
+    found = []
     for root, frame in graph.bfs_stream(near()):
         assert_frame_equal(frame, graph.bfs(root))
+        found.append(root)
+    assert found == ROOTS
 
 
 @pytest.mark.parametrize("leave", ["break", "exception", "closing", "dropping", "with"])
@@ -329,9 +334,12 @@ def test_a_graph_with_a_stream_can_be_pickled():
 def test_two_streams_in_turns(engine):
     graph = EDGES.trav.graph(engine=engine)
     pairs = zip(graph.bfs_stream(ROOTS), graph.bfs_stream(ROOTS[::-1], direction="in"), strict=True)
+    found = []
     for (root, frame), (back, reverse) in pairs:
         assert_frame_equal(frame, graph.bfs(root))
         assert_frame_equal(reverse, graph.bfs(back, direction="in"))
+        found.append((root, back))
+    assert found == list(zip(ROOTS, ROOTS[::-1], strict=True))
 
 
 @pytest.mark.parametrize("limit", [None, 2000])

@@ -60,7 +60,7 @@ def trees(draw):
     return view, sources, found.distance, found.predecessor, depth
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300)
 @given(trees(), st.sampled_from([1, 2, 3, 1 << 24]))
 def test_blocks_find_what_a_look_at_all_finds(tree, block):
     view, sources, distance, predecessor, depth = tree

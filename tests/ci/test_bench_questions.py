@@ -115,5 +115,7 @@ def test_a_wrong_answer_is_told(name, apart, monkeypatch):
 def test_right_answers_about_a_part_of_the_graph_are_right(apart):
     edges, roots = apart
     cpu = CpuLab()
-    for row in questions.questions(cpu, cpu.graph(edges), edges, roots):
+    rows = list(questions.questions(cpu, cpu.graph(edges), edges, roots))
+    assert [row["name"] for row in rows] == list(questions.QUESTIONS)
+    for row in rows:
         assert (row["checked"], row["wrong"]) == (2, 0), row

@@ -36,7 +36,7 @@ def adjacencies(draw):
     return Adjacency(row_offsets, np.array(list(chain(*rows)), dtype=np.int32))
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100)
 @given(adjacencies(), st.integers(1, 9), st.integers(0, 2), st.sampled_from([np, Counting]))
 def test_blocks_are_the_edges_in_order(adjacency, block, overlap, xp):
     edges = CpuEngine().expand_rows(adjacency)

@@ -3,34 +3,16 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 
 import dask
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client
 from fake_gang import install
+from local_clusters import local_cluster
 
 WORKERS = 4
 sys.path.append(str(Path(__file__).parents[1] / "engines" / "multigpu"))  # `grid_graphs`, also for workers
-
-
-@contextmanager
-def local_cluster(n_workers: int, **options):
-    """Start a cluster of processes with one thread each and no memory limit."""
-    with (
-        dask.config.set({"distributed.worker.memory.terminate": False}),
-        LocalCluster(
-            n_workers=n_workers,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=":0",
-            memory_limit=0,
-            silence_logs="CRITICAL",
-            **options,
-        ) as cluster,
-    ):
-        yield cluster
 
 
 @pytest.fixture(scope="session")

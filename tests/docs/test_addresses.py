@@ -10,10 +10,13 @@ PLACES = ("pyproject.toml", "CITATION.cff", "CONTRIBUTING.md", "README.md", "con
 
 
 def test_every_address_of_the_project_is_one_of_pyproject():
+    found = set()
     for place in PLACES:
         text = (ROOT / place).read_text(encoding="utf-8")
         for address in re.findall(r"https://[\w./-]*rapids-trav[\w./-]*", text):
             assert address in URLS.values(), (place, address)
+            found.add(address)
+    assert found == set(URLS.values())
 
 
 def test_the_places_that_need_an_address_have_it():

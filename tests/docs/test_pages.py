@@ -115,5 +115,7 @@ def test_the_commands_of_make_exist():
 def test_the_extras_exist():
     pyproject = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     for page in (README, ROOT / "docs" / "install.md"):
-        for extra in re.findall(r"pip install '\.\[(\w+)\]'", page.read_text(encoding="utf-8")):
+        extras = re.findall(r"pip install '\.\[(\w+)\]'", page.read_text(encoding="utf-8"))
+        assert "cu13" in extras
+        for extra in extras:
             assert re.search(rf"^{extra} = ", pyproject, re.MULTILINE), extra

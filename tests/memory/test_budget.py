@@ -15,7 +15,7 @@ from rapids_trav.memory.budget import Budget
 from rapids_trav.storage.paged import cut_within
 from rapids_trav.utilities.sizes import parse_bytes, readable, readable_limit
 
-common = settings(max_examples=200, deadline=None, derandomize=True)
+common = settings(max_examples=200)
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,13 @@
-// A block of CUDA threads, which take turns on one thread of the system.
+// A block of CUDA threads, which take turns.
 #pragma once
 #include <map>
 #include <memory>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "fiber.hpp"
+#include "shared_memory.hpp"
 #include "threads.hpp"
-#include "turns.hpp"
 
 namespace emulated {
 
@@ -21,8 +20,8 @@ struct Launch {
     size_t shared_bytes;
     void** arguments;
     unsigned seed;
-    Turns* turns = nullptr;   // of the blocks of cooperative launches that run together
-    unsigned first_turn = 0;  // of this launch's blocks among them
+    bool together;  // whether its blocks may wait for each other
+    Bytes static_shared;
     bool failed = false;
     std::string error{};
 
@@ -35,43 +34,68 @@ struct Launch {
     }
 };
 
+// Random numbers of 32 bits, by splitmix64.
+struct Random {
+    using result_type = uint32_t;
+    uint64_t state;
+
+    static constexpr result_type min() { return 0; }
+    static constexpr result_type max() { return ~0u; }
+    result_type operator()() {
+        uint64_t z = state += 0x9e3779b97f4a7c15;
+        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+        z = (z ^ z >> 27) * 0x94d049bb133111eb;
+        return static_cast<result_type>(z >> 32);
+    }
+};
+
+// How a turn of a block ended.
+enum class Turn { GOES_ON, WAITS, ENDED };  // WAITS: it has found nothing new since its last turn
+
 class Block {
   public:
     Block();
 
-    // Runs all threads of a block to their end, or until the launch fails.
-    void run(Launch& launch, unsigned number);
+    void start(Launch& launch, unsigned number);
+    // Runs the threads until others should run, the block ends or the launch fails.
+    Turn take_turn();
 
-    const Position& position() const { return current_->position; }
-    unsigned lane() const { return current_->number % WARP; }
     unsigned char* shared() { return shared_.get(); }
 
     void wait_for_block(int line);
     void wait_for_others();
     void step_aside();
     unsigned lanes_at(const void* address);
-    void exchange(Operation operation, unsigned mask, uint64_t value, uint64_t* all);
+    const Given& exchange(Operation operation, unsigned mask, uint64_t value);
     [[noreturn]] void refuse(const std::string& reason);
 
   private:
-    enum class State { READY, AT_BARRIER, AT_EXCHANGE, AT_LANES, SPINNING, ENDED };
-
-    struct Thread {
-        unsigned number;
-        Position position{};
-        State state = State::ENDED;
-        int line = 0;                   // of the barrier at which it waits
-        const void* address = nullptr;  // at which it asks for the lanes of its warp
-        unsigned lanes = 0;             // the answer to that
-        uint64_t* all = nullptr;        // where it wants the values of an exchange
-        Fiber fiber{};
+    enum State : unsigned char {
+        READY = 1,
+        AT_BARRIER = 2,
+        AT_EXCHANGE = 4,
+        AT_LANES = 8,
+        SPINNING = 16,
+        ENDED = 32,
     };
 
-    // The lanes of a mask that exchange values.
+    struct Thread {
+        Thread(unsigned own_number, Block* block) : number(own_number), fiber(run_thread, block) {}
+
+        unsigned number;
+        Position position{};
+        const void* address = nullptr;  // at which it asks for the lanes of its warp
+        unsigned lanes = 0;             // the answer to that
+        Fiber fiber;
+    };
+
+    // The lanes of a mask that exchange values.  A lane may give its next value before others have looked at
+    // those of the last time, but not the one after that.
     struct Meeting {
         Operation operation;
         unsigned arrived = 0;
-        uint64_t values[WARP];
+        unsigned times = 0;
+        Given given[2];
     };
 
     struct Free {
@@ -79,28 +103,28 @@ class Block {
     };
 
     static void run_thread(void* block);
-    void start(Launch& launch, unsigned number);
-    bool step();
-    bool step_spinning();
     void wait(State state);
+    Fiber& next();
     bool run_warp(unsigned warp);
     bool answer_lanes(unsigned begin, unsigned end);
-    bool any_is(State state) const;
-    bool all_are_ended_or(State state) const;
-    bool all_at_one_barrier() const;
+    unsigned states() const;
     void release(State state);
-    bool let_others_run(bool waits);
     std::string waiting() const;
     void end();
 
     Launch* launch_ = nullptr;
-    unsigned number_ = 0;  // of the block in its grid
-    unsigned n_ = 0;       // threads
+    unsigned n_ = 0;  // threads
     std::vector<std::unique_ptr<Thread>> threads_;
+    std::vector<State> states_;                          // of the threads
     std::vector<unsigned> warps_;                        // in the order in which they run next
     std::vector<std::map<unsigned, Meeting>> meetings_;  // of each warp, by mask
+    Fiber outside_;
     Thread* current_ = nullptr;
-    std::mt19937 random_;
+    unsigned order_[WARP];  // of the threads of a warp that take a step
+    const unsigned *next_ = order_, *last_ = order_;
+    int line_ = 0;                 // of a barrier at which threads wait
+    bool several_lines_ = false;   // at which they do
+    Random random_{};
     std::unique_ptr<unsigned char[], Free> shared_;
     bool spinning_ = false;  // since its last turn
 };

@@ -15,7 +15,7 @@
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define __shared__ static thread_local
-#define threadIdx (emulated::position().thread)
-#define blockIdx (emulated::position().block)
-#define blockDim (emulated::position().block_size)
-#define gridDim (emulated::position().grid_size)
+#define threadIdx (emulated::here->thread)
+#define blockIdx (emulated::here->block)
+#define blockDim (emulated::here->block_size)
+#define gridDim (emulated::here->grid_size)

@@ -23,22 +23,10 @@ T from_word(uint64_t word) {
 // Returns the value of another lane; the own one if the warp has no such lane.
 template <class T>
 T shuffled(unsigned mask, T value, int lane) {
-    uint64_t all[WARP];
-    exchange(Operation::SHUFFLE, mask, word_of(value), all);
+    const Given& all = exchange(Operation::SHUFFLE, mask, word_of(value));
     if (lane < 0 || lane >= static_cast<int>(WARP)) return value;
     if (!(mask >> lane & 1)) refuse("a shuffle reads from a lane outside its mask");
-    return from_word<T>(all[lane]);
-}
-
-// Returns the lanes of the mask whose value is the given one.
-inline unsigned lanes_with(Operation operation, unsigned mask, uint64_t own, uint64_t wanted) {
-    uint64_t all[WARP];
-    exchange(operation, mask, own, all);
-    unsigned found = 0;
-    for (unsigned lane = 0; lane < WARP; ++lane) {
-        if (mask >> lane & 1 && all[lane] == wanted) found |= 1u << lane;
-    }
-    return found;
+    return from_word<T>(all.values[lane]);
 }
 }  // namespace emulated
 
@@ -48,18 +36,18 @@ T __shfl_sync(unsigned mask, T value, int lane) {
 }
 template <class T>
 T __shfl_xor_sync(unsigned mask, T value, int other) {
-    return emulated::shuffled(mask, value, static_cast<int>(emulated::own_lane()) ^ other);
+    return emulated::shuffled(mask, value, static_cast<int>(emulated::here->lane) ^ other);
 }
 template <class T>
 T __shfl_up_sync(unsigned mask, T value, unsigned step) {
-    return emulated::shuffled(mask, value, static_cast<int>(emulated::own_lane()) - static_cast<int>(step));
+    return emulated::shuffled(mask, value, static_cast<int>(emulated::here->lane) - static_cast<int>(step));
 }
 template <class T>
 T __shfl_down_sync(unsigned mask, T value, unsigned step) {
-    return emulated::shuffled(mask, value, static_cast<int>(emulated::own_lane()) + static_cast<int>(step));
+    return emulated::shuffled(mask, value, static_cast<int>(emulated::here->lane) + static_cast<int>(step));
 }
 inline unsigned __ballot_sync(unsigned mask, int predicate) {
-    return emulated::lanes_with(emulated::Operation::BALLOT, mask, predicate != 0, 1);
+    return emulated::exchange(emulated::Operation::BALLOT, mask, predicate != 0).nonzero;
 }
 inline int __any_sync(unsigned mask, int predicate) {
     return __ballot_sync(mask, predicate) != 0;
@@ -70,11 +58,15 @@ inline int __all_sync(unsigned mask, int predicate) {
 template <class T>
 unsigned __match_any_sync(unsigned mask, T value) {
     const uint64_t own = emulated::word_of(value);
-    return emulated::lanes_with(emulated::Operation::MATCH, mask, own, own);
+    const emulated::Given& all = emulated::exchange(emulated::Operation::MATCH, mask, own);
+    unsigned found = 0;
+    for (unsigned lane = 0; lane < emulated::WARP; ++lane) {
+        if (mask >> lane & 1 && all.values[lane] == own) found |= 1u << lane;
+    }
+    return found;
 }
 inline void __syncwarp(unsigned mask = 0xffffffffu) {
-    uint64_t all[emulated::WARP];
-    emulated::exchange(emulated::Operation::BARRIER, mask, 0, all);
+    emulated::exchange(emulated::Operation::BARRIER, mask, 0);
 }
 #define __syncthreads() emulated::wait_for_block(__LINE__)
 

@@ -4,7 +4,6 @@
 #include <link.h>
 
 #include <cstddef>
-#include <cstring>
 
 // The C library's, for which the compiler makes calls wherever a thread-local variable is used.
 struct ThreadLocal {
@@ -33,17 +32,17 @@ int look(dl_phdr_info* info, size_t, void* found) {
 
 }  // namespace
 
-void poison_static_shared(void* kernel) {
+Bytes static_shared(void* kernel) {
     Dl_info library;
-    if (!dladdr(kernel, &library)) return;
+    if (!dladdr(kernel, &library)) return {};
     thread_local Module last{nullptr};
     if (last.base != library.dli_fbase) {
         last = {library.dli_fbase};
         dl_iterate_phdr(look, &last);
     }
-    if (!last.n_bytes) return;
+    if (!last.n_bytes) return {};
     ThreadLocal first{last.number, 0};
-    std::memset(__tls_get_addr(&first), POISON, last.n_bytes);
+    return {static_cast<unsigned char*>(__tls_get_addr(&first)), last.n_bytes};
 }
 
 }  // namespace emulated

@@ -1,11 +1,10 @@
 // CUDA's threads on a CPU: the built-in variables, barriers and warp operations that the kernels use.
 //
-// A block runs on one thread of the system, and each of its CUDA threads is a fiber on it.  A fiber runs
-// until it waits for others: at a barrier of the block, or at an operation of its warp; before an atomic
-// compare-and-swap, and after a load from L2, it may let others go first, as they may change what was read.
-// The blocks of a cooperative launch, which may wait for each other, have a system thread each and take
-// turns; those of others run one after another.  So do the blocks of all launches of a search by several
-// ranks.
+// Each CUDA thread is a fiber.  It runs until it waits for others: at a barrier of the block, or at an
+// operation of its warp; before an atomic compare-and-swap, and after a load from L2, it may let others go
+// first, as they may change what was read.  The blocks of a cooperative launch, which may wait for each
+// other, take turns; those of others run one after another.  So do the blocks of all launches of a search by
+// several ranks.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -20,15 +19,21 @@ struct Index {
 
 struct Position {
     Index thread, block, block_size, grid_size;
+    unsigned lane = 0;
 };
+extern const Position* here;  // of the thread that runs
 
 using Kernel = void (*)(void** arguments);
 
 // Operations for which lanes of a warp meet; all lanes of a mask must be at the same one.
 enum class Operation { SHUFFLE, BALLOT, MATCH, BARRIER };
 
-const Position& position();
-unsigned own_lane();
+// What the lanes of a mask have given.
+struct Given {
+    uint64_t values[WARP];
+    unsigned nonzero;  // the lanes whose value is not 0
+};
+
 unsigned char* dynamic_shared();
 unsigned long long nanoseconds();
 
@@ -40,8 +45,8 @@ void wait_for_others();
 void step_aside();
 // Returns some lanes of the warp that are at this address of the code together.
 unsigned lanes_at(const void* address);
-// Waits until all lanes of the mask have given a value; `all` then has the value of each.
-void exchange(Operation operation, unsigned mask, uint64_t value, uint64_t* all);
+// Waits until all lanes of the mask have given a value; the result lasts until the lane waits again.
+const Given& exchange(Operation operation, unsigned mask, uint64_t value);
 // Ends the launch with an error.
 [[noreturn]] void refuse(const char* reason);
 

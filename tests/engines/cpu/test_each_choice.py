@@ -30,7 +30,7 @@ def threads(request, monkeypatch):
 
 
 @pytest.mark.parametrize("way", [each.separately, multi_source.search])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(graph=graphs(), data=st.data())
 def test_both_ways_are_searches_one_by_one(way, graph, data):
     view, sources = graph

@@ -10,6 +10,7 @@ import numba
 import pytest
 
 from rapids_trav.engines.cpu.runtime.compile import kernel
+from rapids_trav.jit import kernel_cache
 
 DAMAGES = {
     "empty": lambda file: file.write_bytes(b""),
@@ -43,6 +44,41 @@ def test_files_that_are_whole_are_used(tmp_path, monkeypatch):
     assert kernel(twice)(3) == 6
     again = kernel(twice)
     assert again(3) == 6 and sum(again.stats.cache_hits.values()) == 1
+
+
+OUTER = "from rapids_trav.folder import (\n    middle,\n)\nfrom rapids_trav.folder.other import n\n"
+SOURCES = {
+    "outer.py": OUTER,
+    "folder/middle.py": "from rapids_trav import lowest\nfrom rapids_trav.lower import n\n",
+    "folder/other.py": "n = 1\n",
+    "lower.py": "from rapids_trav.outer import n\n",  # a circle ends
+    "beside.py": "n = 1\n",
+}
+
+
+def digest(checkout, monkeypatch, changed=""):
+    for name, text in SOURCES.items():
+        file = checkout / "rapids_trav" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"{text}n = 2\n" if name == changed else text)
+    monkeypatch.setattr(kernel_cache, "PACKAGE", checkout / "rapids_trav")
+    return kernel_cache.source_digest(checkout / "rapids_trav" / "outer.py")
+
+
+@pytest.mark.parametrize("changed", SOURCES)
+def test_a_digest_is_of_a_file_and_its_imports_in_any_checkout(tmp_path, monkeypatch, changed):
+    first = digest(tmp_path / "first", monkeypatch)
+    assert digest(tmp_path / "second", monkeypatch) == first
+    assert (digest(tmp_path / "changed", monkeypatch, changed) == first) == (changed == "beside.py")
+
+
+def test_functions_of_one_name_in_two_versions_of_a_file_are_kept_apart(tmp_path, monkeypatch):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    assert kernel(twice)(3) == 6
+    monkeypatch.setattr(kernel_cache._StampedByImports, "get_source_stamp", lambda locator: "other sources")
+    other = kernel(twice)
+    assert other(3) == 6 and not other.stats.cache_hits
+    assert len(list(tmp_path.rglob("*.nbc"))) == 2
 
 
 QUESTIONS = """

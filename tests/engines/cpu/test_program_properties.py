@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 from common import rows
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_graphs import shapes
 
@@ -18,9 +18,7 @@ from rapids_trav.memory.budget import Budget
 from rapids_trav.programs import shipped
 from rapids_trav.programs.run_state import RunState
 
-common = settings(
-    max_examples=30, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
-)
+common = settings(max_examples=30)
 
 
 @common

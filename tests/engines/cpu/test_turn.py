@@ -34,7 +34,7 @@ def check(u, v, n) -> None:
     assert_equal(ENGINE.symmetrized(out, into), both)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_small_graphs(data):
     n = data.draw(st.integers(1, 12))

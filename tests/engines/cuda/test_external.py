@@ -70,7 +70,7 @@ def edge_chunks(draw):
     return n, chunks
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150)
 @given(
     edge_chunks(),
     st.integers(0, 4000),

@@ -91,7 +91,7 @@ def test_shards_within_pages_have_their_own_factors(name, replication):
         assert (shards.factors == replication).all()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     degrees=st.lists(st.tuples(st.sampled_from([0, 1, 3, 40, 900, 5000, 20_000]), st.integers(1, 400))),
     n_pages=st.integers(1, 12),

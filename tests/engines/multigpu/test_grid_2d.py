@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rapids_trav.engines.multigpu.grid import Grid, choose_grid
@@ -71,7 +71,6 @@ def test_local_ids_are_a_bijection(shape):
         assert np.array_equal(grid.owner(vertices), np.repeat(grid.ranks_of_column(column), grid.block))
 
 
-@settings(deadline=None, derandomize=True)
 @given(st.integers(1, 9), st.integers(1, 9), st.integers(0, 10**12), st.data())
 def test_integers_and_arrays_agree(n_rows, n_columns, n, data):
     try:

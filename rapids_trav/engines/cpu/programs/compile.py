@@ -1,8 +1,8 @@
 """Compilation of vertex programs: their functions are inlined in kernels, which are cached on disk.
 
 Numba's cache identifies a compiled function by the pickle of its closure, in which another compiled function
-has a new name in each process.  Here the cache uses a digest of the program instead, and each signature has a
-file of its own: a second process loads what the first compiled, and no two programs share a file.
+has a new name in each process.  Here the cache uses a digest of the program instead: a second process loads
+what the first compiled, and no two programs share a file.
 
 Kernels of two programs are compiled from the same lines, and code compiled in different processes may use the
 same symbols for them.  A process that loads both would use the first for both.  So the program's digest is
@@ -12,7 +12,6 @@ part of the name of every function that is compiled for it.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import uuid
 from collections.abc import Callable
 from types import FunctionType
@@ -21,7 +20,8 @@ from typing import Any
 import numba
 
 from rapids_trav.engines.cpu.runtime.compile import require_compiler
-from rapids_trav.jit.kernel_cache import CacheFile, KernelCache, keep_interrupts
+from rapids_trav.jit.interrupts import keep_interrupts
+from rapids_trav.jit.kernel_cache import KernelCache
 from rapids_trav.programs.definition import n_arguments
 
 OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
@@ -87,28 +87,6 @@ class _ProgramCache(KernelCache):
     def __init__(self, function: Callable, digest: str) -> None:
         super().__init__(function)
         self._digest = digest
-        self._cache_file = _FileForEachKey(
-            self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp()
-        )
 
     def _index_key(self, signature: Any, codegen: Any) -> tuple:
         return signature, codegen.magic_tuple(), self._digest
-
-
-class _FileForEachKey:
-    """An index and a data file for each key, so that processes that write at once cannot mix them."""
-
-    def __init__(self, folder: str, base: str, stamp: object) -> None:
-        self._folder = folder
-        self._base = base
-        self._stamp = stamp
-
-    def _file(self, key: tuple) -> CacheFile:
-        name = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
-        return CacheFile(self._folder, f"{self._base}-{name}", self._stamp)
-
-    def load(self, key: tuple) -> object:
-        return self._file(key).load(key)
-
-    def save(self, key: tuple, data: object) -> None:
-        self._file(key).save(key, data)

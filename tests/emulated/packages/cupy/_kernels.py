@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from cupy._arrays import ndarray
-from cupy._compiler import SOURCES, compiled
+from cupy._compiler import SOURCES, compiled, compiled_kernels
 from cupy._counting import count
 from cupy._devices import RANGES, current_device
 from cupy._errors import CUDARuntimeError
@@ -38,7 +38,7 @@ def kernel_of(ptr: int) -> Kernel:
 def _threads() -> ctypes.CDLL:
     """Return the library that runs blocks of threads; the kernels find it by its symbols."""
     text = "\n".join(path.read_text() for path in sorted(SOURCES.glob("*.cpp")))
-    library = ctypes.CDLL(str(compiled(text, "-O2")), mode=ctypes.RTLD_GLOBAL)
+    library = ctypes.CDLL(str(compiled(text, "-O3", "-fno-semantic-interposition")), mode=ctypes.RTLD_GLOBAL)
     library.emulated_error.restype = ctypes.c_char_p
     return library
 
@@ -57,7 +57,7 @@ class Library:
         self.cooperative = cooperative
         self.joint = "#define RANKED 1\n" in code
         _threads()
-        path = compiled(translated(code, functions is not None), "-include", "cuda.hpp")
+        path = compiled_kernels(translated(code, functions is not None))
         if functions is None:
             self.loaded = ctypes.CDLL(str(path))
             return
