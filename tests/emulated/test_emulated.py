@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import importlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -334,13 +335,15 @@ def test_a_part_is_chosen_with_files_that_always_run_or_are_new(tmp_path):
 
 def test_every_file_of_the_suite_has_a_part():
     rows = tomllib.loads((FOLDER / "suite.toml").read_text(encoding="utf-8"))
-    files = {
-        path.relative_to(ROOT).as_posix()
+    texts = {
+        path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
         for folder in ("gpu", "engines")
         for path in (ROOT / "tests" / folder).rglob("test_*.py")
-        if "mark.gpu" in path.read_text(encoding="utf-8")
     }
-    assert files == set(rows), "ci/test_emulated.sh record"
+    files = {file for file, text in texts.items() if "mark.gpu" in text}
+    without = re.compile(r'^(cudf = )?pytest\.importorskip\("cudf"', re.MULTILINE)  # collect nothing here
+    skipped = {file for file in files if without.search(texts[file])}
+    assert files - skipped <= set(rows) <= files, "ci/test_emulated.sh record"
     assert {row["part"] for row in rows.values()} == set(range(10))
     kernels = {path.name for path in (ROOT / "kernels").glob("*.cu")}
     assert {kernel for row in rows.values() for kernel in row["kernels"]} <= kernels
