@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from datetime import date, tzinfo
+from datetime import date, time, tzinfo
 from decimal import Decimal
 from pathlib import Path
+from uuid import UUID
 
 import numpy as np
 import pandas as pd
@@ -80,17 +81,23 @@ def _reader(dtype: Dtype, example: object) -> IdReader:
     objects = {
         date: IdReader(date.fromisoformat, "dates"),
         Decimal: IdReader(Decimal, "decimal numbers"),
-        bytes: IdReader(str.encode, "bytes"),
+        time: IdReader(time.fromisoformat, "times of a day"),
+        UUID: IdReader(UUID, "UUIDs"),
+        bytes: IdReader(_bytes, "bytes, as text or as a hexadecimal number such as 0xff00"),
     }
     return objects.get(type(example), IdReader(str, "words"))
 
 
+def _bytes(text: str) -> bytes:
+    return bytes.fromhex(text[2:]) if text.startswith("0x") else text.encode()
+
+
 def _time(text: str, zone: tzinfo | None) -> pd.Timestamp:
     """Read a time; without a time zone it is in that of the ids."""
-    time = pd.Timestamp(text)
-    if zone is None and time.tzinfo is not None:
+    stamp = pd.Timestamp(text)
+    if zone is None and stamp.tzinfo is not None:
         raise ValueError(text)
-    return time.tz_localize(zone) if zone is not None and time.tzinfo is None else time
+    return stamp.tz_localize(zone) if zone is not None and stamp.tzinfo is None else stamp
 
 
 def check_types(path: Path, src: list[str], dst: list[str]) -> None:

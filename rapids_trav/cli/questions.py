@@ -22,7 +22,7 @@ from rapids_trav.cli.tables import level_counts, level_table, trace_tables, with
 from rapids_trav.cli.trees import tree_text
 from rapids_trav.frames.columns import Frame
 from rapids_trav.io import write_frame
-from rapids_trav.io.write import to_pandas
+from rapids_trav.io.write import printable, to_pandas
 from rapids_trav.storage.build_options import BuildOptions
 from rapids_trav.tuning import SearchTuning
 
@@ -112,7 +112,7 @@ def bfs(
         head(screen, opened, took)
         screen.print(level_table(levels, screen))
         if has_tree:
-            screen.print(tree_text(SearchTree(to_pandas(result)), screen.encoding))
+            screen.print(tree_text(SearchTree(printable(to_pandas(result))), screen.encoding))
         if rows is not None:
             screen.print(trace_tables(without_idle(rows, ["host_bytes"]), screen))
     if picture:
@@ -238,7 +238,7 @@ def head(screen: Console, opened: OpenGraph, took: float) -> None:
 
 def write(result: Frame, output: str | None) -> None:
     if output == "-":
-        to_pandas(result).to_csv(sys.stdout, index=False)
+        printable(to_pandas(result)).to_csv(sys.stdout, index=False)
     elif output is not None:
         write_frame(result, output)
 
@@ -256,6 +256,7 @@ def _by_target(result: Frame) -> list[tuple[str, list[str]]]:
 def names(result: Frame, column: str) -> pd.Series:
     """Return ids as text; several columns are joined by commas."""
     columns = [name for name in result.columns if name == column or name.startswith(f"{column}_")]
+    result = printable(result[columns])
     return (
         result[columns[0]]
         .astype(str)

@@ -58,7 +58,7 @@ def find_dialect(
     else:
         if header is None:
             header = is_header(path, skip + 1, rows, wanted)
-        first = ["", *rows[0]] if _has_row_names(body, rows, quote) else rows[0]
+        first = ["", *rows[0]] if _has_row_names(body, rows, quote, multiline) else rows[0]
         names = unique_names(path, first) if header else default_names(len(first))
     if len(names) < 2:
         raise TravError(
@@ -179,14 +179,19 @@ def _check_quotes(
     starts = [len(opened.findall(closed.sub("x", line))) for line in lines]
     if not any(starts):
         return (quote if any(map(closed.search, lines)) or not free else ""), False
-    plain = Counter(len(split(line, delimiter, "")) for line in lines)
-    whole = Counter(map(len, _rows(lines, delimiter, quote, True))) if delimiter != " " else plain
-    if len(whole) == 1 and (len(plain) > 1 or not free):
+    plain = [split(line, delimiter, "") for line in lines]
+    if _are_even(_rows(lines, delimiter, quote, True)) and not (free and _are_even(plain)):
         return quote, True
     if not free:
         return quote, False
     number = next(i for i, count in enumerate(starts) if count)
     raise quote_error(path, numbers[number] + 1, lines[number])
+
+
+def _are_even(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether rows have the same number of fields; the header of R may have one less."""
+    widths = {len(row) for row in rows[1:]}
+    return len(widths) < 2 and all(len(rows[0]) in (width, width - 1) for width in widths)
 
 
 def quote_error(path: Path, line: int, text: str) -> TravError:
@@ -205,14 +210,16 @@ def _is_padded(lines: Sequence[str], delimiter: str, quote: str) -> bool:
     return any(quote in line and pattern.search(line) for line in lines)
 
 
-def _has_row_names(lines: Sequence[str], rows: Sequence[Sequence[str]], quote: str) -> bool:
+def _has_row_names(lines: Sequence[str], rows: Sequence[Sequence[str]], quote: str, multiline: bool) -> bool:
     """Return whether rows begin with a name for which the header has none, as R writes them."""
     others = rows[1:]
     if not others or any(len(row) != len(rows[0]) + 1 for row in others[:-1] or others):
         return False
     counted = all(row[0] == str(number) for number, row in enumerate(others, 1))
     words = not any(is_number(part) for row in others for part in row[1:3])
-    return (counted and words) or (bool(quote) and all(line.startswith(quote) for line in lines[1:]))
+    return (counted and (words or multiline)) or (
+        bool(quote) and all(line.startswith(quote) for line in lines[1:])
+    )
 
 
 def _explained(line: str, delimiter: str, comments: tuple[str, ...], width: int) -> tuple[str, ...]:

@@ -88,7 +88,7 @@ def _write(frame: Frame, path: Path, kind: str | None) -> None:
     if kind == "parquet":
         frame.to_parquet(path, index=False)
     else:
-        to_pandas(frame).to_csv(path, sep=kind, index=False)
+        printable(to_pandas(frame)).to_csv(path, sep=kind, index=False)
 
 
 def to_pandas(frame: Frame) -> pd.DataFrame:
@@ -100,6 +100,24 @@ def to_pandas(frame: Frame) -> pd.DataFrame:
     return pd.DataFrame(
         {name: column.to_pandas(nullable=column.dtype.kind in "biuf") for name, column in columns.items()}
     )
+
+
+def printable(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame whose bytes are text or, where they are none, hexadecimal numbers such as 0xff00."""
+    columns = {name: frame[name].map(_text, na_action="ignore") for name in frame if _holds_bytes(frame[name])}
+    return frame.assign(**columns) if columns else frame
+
+
+def _holds_bytes(column: pd.Series) -> bool:
+    return column.dtype == object and column.map(lambda value: isinstance(value, bytes)).any()
+
+
+def _text(value: object) -> object:
+    if not isinstance(value, bytes):
+        return value
+    text = value.decode(errors="replace")
+    plain = text.isprintable() and "\ufffd" not in text and not text.startswith("0x")
+    return text if plain else f"0x{value.hex()}"
 
 
 def _kind(path: Path) -> str | None:

@@ -458,6 +458,26 @@ def test_parquet_ids_of_every_type(tmp_path, capsys, column, known, unknown, wha
         assert f"--source {unknown}: the ids of these edges are {what}" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array([bytes(range(i, i + 16)) for i in (1, 2, 3)], pa.uuid()),
+        pa.array([b"a\xff", b"0x61", b"a"]),
+        pa.array([datetime.time(1, 2, i) for i in (1, 2, 3)]),
+        pa.array([1, 10**15, 2 * 10**15], pa.timestamp("us", "Europe/Oslo")),
+        pa.array([Decimal("1.50"), Decimal("1000.00"), Decimal("-2.25")]),
+    ],
+    ids=["uuid", "bytes", "times of a day", "times", "decimals"],
+)
+def test_ids_are_printed_as_they_can_be_given_back(tmp_path, column):
+    path, out = tmp_path / "edges.parquet", tmp_path / "out.csv"
+    pyarrow.parquet.write_table(pa.table({"src": column[:2], "dst": column[1:]}), path)
+    assert run(["components", str(path), "-q", "-o", str(out)]) == 0
+    for vertex in pd.read_csv(out, dtype=str)["vertex"]:
+        assert run(["bfs", str(path), "-s", vertex, "-o", str(out)]) == 0
+        assert pd.read_csv(out, dtype=str).set_index("vertex")["distance"][vertex] == "0"
+
+
 def test_parquet_lists_are_no_ids(tmp_path, capsys):
     path = tmp_path / "edges.parquet"
     pyarrow.parquet.write_table(pa.table({"src": [[1], [2]], "dst": [[2], [3]]}), path)
