@@ -1,4 +1,4 @@
-"""Small tables of edges as pandas, polars and R write them, in random dialects: read back exactly, or refused.
+"""Small tables of edges as pandas, polars and R write them, in random dialects: read back, or refused.
 
 python -m hostile.dialects --seed 0 --count 10000    # in ci: counts answers, refusals and wrong answers
 """
@@ -21,12 +21,51 @@ from rapids_trav.errors import TravError
 from rapids_trav.io import open_files
 from rapids_trav.io.dialect import TextOptions
 
-ENDS = [("src", "dst"), ("source", "target"), ("From", "To"), ("node_1", "node_2"), ("id1", "id2"), ("u", "v"),
-        ("from_stop_id", "to_stop_id"), ("SOURCE", "TARGET"), ("caller", "callee"), ("geneA", "geneB")]  # fmt: skip
+ENDS = [
+    ("src", "dst"),
+    ("source", "target"),
+    ("From", "To"),
+    ("node_1", "node_2"),
+    ("id1", "id2"),
+    ("u", "v"),
+    ("from_stop_id", "to_stop_id"),
+    ("SOURCE", "TARGET"),
+    ("caller", "callee"),
+    ("geneA", "geneB"),
+]
 OTHERS = ["weight", "km", "since", "kind", "score", "note"]
-WORDS = ["ann", "bob", "cy", "C#", "O'Neil", "New York", "São Paulo", "x@y.org", "http://a.org/b?c=1#d", "P-7", "a|b",
-         "Smith, J", "7up", "10.0.0.1", "9606.ENSP01", "a;b", 'the "one"', "50%", "#ai", "-", "Å", "三", "a:b",
-         "a\tb", "two\nlines", " padded", "2020-01-01", "True", "e5", "x_1"]  # fmt: skip
+WORDS = [
+    "ann",
+    "bob",
+    "cy",
+    "C#",
+    "O'Neil",
+    "New York",
+    "São Paulo",
+    "x@y.org",
+    "http://a.org/b?c=1#d",
+    "P-7",
+    "a|b",
+    "Smith, J",
+    "7up",
+    "10.0.0.1",
+    "9606.ENSP01",
+    "a;b",
+    'the "one"',
+    "50%",
+    "#ai",
+    "-",
+    "Å",
+    "三",
+    "a:b",
+    "a\tb",
+    "two\nlines",
+    " padded",
+    "2020-01-01",
+    "True",
+    "e5",
+    "x_1",
+]
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,9 @@ def to_pandas(frame: Frame) -> pd.DataFrame:
 
 def printable(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame whose bytes are text or, where they are none, hexadecimal numbers such as 0xff00."""
-    columns = {name: frame[name].map(_text, na_action="ignore") for name in frame if _holds_bytes(frame[name])}
+    columns = {
+        name: frame[name].map(_text, na_action="ignore") for name in frame if _holds_bytes(frame[name])
+    }
     return frame.assign(**columns) if columns else frame
 
 
