@@ -96,7 +96,7 @@ def test_walks_from_one_vertex_are_counted(mode):
 
 @pytest.mark.parametrize("source", [3, [3, 17]])
 def test_modes_and_orders_come_to_the_same_end(source):
-    frame = random_edges(1, 60, 200)
+    frame = random_edges(1, 60, 200).astype({"cost": float})
     graph = frame.trav.graph(directed=True, weight="cost", vertices=range(60))
     for program, best, rest in ((WIDEST, np.inf, -np.inf), (shipped.shortest_paths(), 0.0, np.inf)):
         initial = np.full(60, rest)
