@@ -53,8 +53,8 @@ class Choice:
         self.passed: defaultdict[str, int] = defaultdict(int)
 
     def runs(self, file: str) -> bool:
-        parts = (None, self.rows[file]["part"]) if file in self.rows else (self.part,)
-        return self.part in parts or file in self.always
+        row = self.rows.get(file)
+        return row is None or self.part in (None, row["part"]) or file in self.always
 
     def pytest_ignore_collect(self, collection_path: Path, config: pytest.Config) -> bool | None:
         left_out = collection_path.is_file() and not self.runs(
