@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 TURN = ROOT / "ci" / "turn.toml"
 SECONDS = ROOT / "ci" / "seconds.toml"  # processor seconds of each test file
 SUITE = ROOT / "tests" / "emulated" / "suite.toml"  # the part and the kernels of each emulated test file
-OLDEST = 30  # commits after which all has to run
+OLDEST = 100  # commits after which all has to run
 PARTS = 10
 QUICK = 80.0  # processor seconds that `make quick` may take
 

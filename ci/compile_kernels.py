@@ -30,9 +30,12 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 
-from choose_tests import ROOT, Turn
 from cuda.bindings import nvrtc
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # for a test that loads this file by its path
+from choose_tests import ROOT, Turn
 
 sys.path.insert(0, os.environ.get("KERNELS_OF", str(ROOT)))
 

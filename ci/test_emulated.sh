@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # Run the tests marked `gpu` without a GPU: the kernels compiled for the CPU, and a stand-in for CuPy.
 #
-#     ci/test_emulated.sh                           what CI runs
-#     ci/test_emulated.sh all                       those that take long as well
+#     ci/test_emulated.sh                           all that CI runs: where two values of parameters meet once
+#     ci/test_emulated.sh ci --part 3 --always tests/gpu/test_stream_gpu.py   one part of ten, and some files
+#     ci/test_emulated.sh all                       all combinations of parameters, and tests that take long
 #     ci/test_emulated.sh only tests/gpu/test_stream_gpu.py -k pages   arguments of pytest; any number may pass
+#     ci/test_emulated.sh record                    as the first, and write tests/emulated/suite.toml
 #
 # Expects an environment with the test extra, whose interpreter PYTHON names.  EMULATED_CACHE names the folder of
 # compiled kernels, and EMULATED_SEED another order of threads and streams.
@@ -20,14 +22,13 @@ if ! "${PYTHON:-python}" -c "import pytest, xdist" 2> /dev/null; then
     exit 1
 fi
 
-# More would pass than these floors; a run in which most tests are skipped is an error.
-FEWEST_IN_CI=1200
-FEWEST=1300
+suite=tests/emulated/suite.toml
 case "${1:-ci}" in
-    ci) arguments=(--fewest "$FEWEST_IN_CI" tests/gpu tests/engines) ;;
-    all) arguments=(--long --fewest "$FEWEST" tests/gpu tests/engines) ;;
+    ci) arguments=(--suite "$suite" tests/gpu tests/engines "${@:2}") ;;
+    all) export FULL_PRODUCTS=1 && arguments=(--long --suite "$suite" tests/gpu tests/engines "${@:2}") ;;
     only) arguments=(--long "${@:2}") ;;
-    *) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
+    record) arguments=(--record "$suite" tests/gpu tests/engines) ;;
+    *) sed -n '2,11s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
 esac
 PYTHONPATH="$PWD/tests/emulated/packages${PYTHONPATH:+:$PYTHONPATH}" "${PYTHON:-python}" -m pytest -q \
     -p emulated_gpu -m gpu -n auto --maxprocesses 4 --dist worksteal "${arguments[@]}"

@@ -63,12 +63,13 @@ from rapids_trav.storage.build_options import Order
 from rapids_trav.storage.edge_rows import RowReader
 from rapids_trav.storage.filters import Filter
 from rapids_trav.storage.in_memory import InMemory
+from rapids_trav.utilities.progress import ProgressOption
 
 __all__ = ["Graph"]
 
 class Graph(Generic[FrameT]):
     questions: Questions
-    def __init__(self, questions: Questions) -> None: ...
+    def __init__(self, edges: Any, src: Ends = None, dst: Ends = None, **options: Any) -> None: ...
     def __enter__(self) -> Graph[FrameT]: ...
     def __exit__(self, *error: object) -> None: ...
 """
@@ -89,6 +90,7 @@ from rapids_trav.graph import Graph
 from rapids_trav.programs.definition import Program
 from rapids_trav.storage.build_options import Order
 from rapids_trav.storage.filters import Filter
+from rapids_trav.utilities.progress import ProgressOption
 
 class LazyFrameAccessor:
     def __init__(self, frame: Frame) -> None: ...

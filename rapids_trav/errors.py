@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+import sys
+import warnings
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 EDGES_CHANGED = "The edges changed since the graph was built: build the graph again."
 CLOSED = "The graph is closed: build it again, and ask questions before close()."
 NOT_COLLECTED = "A LazyFrame of polars has no rows yet: collect it first, with frame.collect()."
+PACKAGE = str(Path(__file__).parent)
 LONGEST = 100  # characters of a value that a message shows
 
 
@@ -135,3 +139,11 @@ def a_type(value: object) -> str:
 def type_name(value: object) -> str:
     """Return the name of a value's type, with its module unless that is built in."""
     return f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
+
+
+def warn(message: str) -> None:
+    """Issue a `TravWarning` that points to the caller's line, outside this package."""
+    frame, level = sys._getframe(1), 2
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame, level = frame.f_back, level + 1  # type: ignore[assignment]
+    warnings.warn(message, TravWarning, stacklevel=level)

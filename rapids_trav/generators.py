@@ -8,7 +8,8 @@ divided into pieces.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import ModuleType
 
 import numpy as np
@@ -20,6 +21,7 @@ from rapids_trav.frames.columns import Array, Frame
 from rapids_trav.io import check_library
 from rapids_trav.io.parquet import import_cudf
 from rapids_trav.utilities.host_memory import available_bytes
+from rapids_trav.utilities.progress import ProgressOption, check_progress, opened, report, shown
 from rapids_trav.utilities.sizes import readable
 
 BLOCK = 1 << 16  # edges generated at once, so that the intermediate arrays stay in the cache
@@ -30,7 +32,14 @@ MOST_SCALE = 32
 MOST = 2**63 - 1  # largest value of any other count
 
 
-def rmat(scale: int, edge_factor: int = 16, *, seed: int = 1, library: str = "pandas") -> Frame:
+def rmat(
+    scale: int,
+    edge_factor: int = 16,
+    *,
+    seed: int = 1,
+    library: str = "pandas",
+    progress: ProgressOption = False,
+) -> Frame:
     """Generate Graph500's Kronecker graph: `2**scale` possible vertices, `edge_factor * 2**scale` edges.
 
     Vertex labels are permuted.  The specification also shuffles the edges; here they are drawn independently,
@@ -47,6 +56,9 @@ def rmat(scale: int, edge_factor: int = 16, *, seed: int = 1, library: str = "pa
         Seed of the random numbers, from 0 to 2^63 - 1.
     library : {"pandas", "cudf"}
         Library of the frame.
+    progress : bool or callable, default False
+        Show on a terminal or in a notebook what is done; or a function, called every now and then with what
+        is done, of how much and the unit, "rows".  The other generators take it as well.
 
     Returns
     -------
@@ -74,11 +86,18 @@ def rmat(scale: int, edge_factor: int = 16, *, seed: int = 1, library: str = "pa
     """
     scale, n_edges, seed = _rmat_arguments(scale, edge_factor, seed, library)
     _check_room(n_edges, _rmat_dtype(scale), library, "; rmat_frames makes them a frame at a time")
-    return rmat_part(scale, 0, n_edges, seed, library)
+    with shown("rmat", progress):
+        return rmat_part(scale, 0, n_edges, seed, library, report)
 
 
 def rmat_frames(
-    scale: int, edge_factor: int = 16, *, seed: int = 1, library: str = "pandas", rows: int = ROWS
+    scale: int,
+    edge_factor: int = 16,
+    *,
+    seed: int = 1,
+    library: str = "pandas",
+    rows: int = ROWS,
+    progress: ProgressOption = False,
 ) -> Iterator[Frame]:
     """Yield the edges of `rmat` as successive frames of `rows` rows.
 
@@ -96,10 +115,17 @@ def rmat_frames(
     scale, n_edges, seed = _rmat_arguments(scale, edge_factor, seed, library)
     rows = _whole("rows", rows, 1)
     _check_room(min(rows, n_edges), _rmat_dtype(scale), library, ", or give fewer rows")
-    return (
-        rmat_part(scale, begin, min(begin + rows, n_edges), seed, library)
-        for begin in range(0, n_edges, rows)
-    )
+    check_progress(progress)
+
+    def frames() -> Iterator[Frame]:
+        with opened("rmat_frames", progress) as told:
+            for begin in range(0, n_edges, rows):
+                end = min(begin + rows, n_edges)
+                yield rmat_part(scale, begin, end, seed, library)
+                if told is not None:
+                    told.tell(end, n_edges, "rows", "")
+
+    return frames()
 
 
 def _rmat_arguments(
@@ -115,7 +141,14 @@ def _rmat_dtype(scale: int) -> np.dtype:
     return np.dtype(np.int32 if scale < 32 else np.int64)
 
 
-def rmat_part(scale: int, begin: int, end: int, seed: int, library: str) -> Frame:
+def rmat_part(
+    scale: int,
+    begin: int,
+    end: int,
+    seed: int,
+    library: str,
+    tell: Callable[[int, int, str], None] = lambda done, total, unit: None,
+) -> Frame:
     """Return the edges `begin` to `end - 1` of `rmat`, whose arguments were checked."""
     xp, dtype = _arrays(library), _rmat_dtype(scale)
     stream, factor, term = _streams(seed)
@@ -127,11 +160,13 @@ def rmat_part(scale: int, begin: int, end: int, seed: int, library: str) -> Fram
 
         kernels = load("rmat.cu", vertex_bits=8 * dtype.itemsize)
         kernels.launch("rmat_edges", len(src), begin, len(src), scale, *numbers, src, dst)
+        tell(end - begin, end - begin, "rows")
     else:
         for first in range(begin, end, BLOCK):
             made = slice(first - begin, min(first + BLOCK, end) - begin)
             edge = np.arange(first, min(first + BLOCK, end), dtype=np.uint64)
             src[made], dst[made] = _rmat_edges(edge, scale, *numbers)
+            tell(min(first + BLOCK, end) - begin, end - begin, "rows")
     return _frame(library, src, dst)
 
 
@@ -177,7 +212,7 @@ def _label(vertex: np.ndarray, scale: int, factor: np.uint64, term: np.uint64) -
     return vertex
 
 
-def grid(rows: int, columns: int, *, library: str = "pandas") -> Frame:
+def grid(rows: int, columns: int, *, library: str = "pandas", progress: ProgressOption = False) -> Frame:
     """Make a grid of `rows * columns` vertices in row order, joined to the right and downwards.
 
     The frame has columns `src` and `dst`, int32 (int64 from 2^31 vertices on), as do those of `path` and
@@ -196,13 +231,14 @@ def grid(rows: int, columns: int, *, library: str = "pandas") -> Frame:
     rows, columns = _whole("rows", rows, 0), _whole("columns", columns, 0)
     _check_room(2 * rows * columns, _dtype(rows * columns), library)
     xp = _arrays(library)
-    vertex = xp.arange(rows * columns, dtype=_dtype(rows * columns)).reshape(rows, columns)
-    src = xp.concatenate([vertex[:, :-1].ravel(), vertex[:-1].ravel()])
-    dst = xp.concatenate([vertex[:, 1:].ravel(), vertex[1:].ravel()])
-    return _frame(library, src, dst)
+    with _all_at_once("grid", progress, max(2 * rows * columns - rows - columns, 0)):
+        vertex = xp.arange(rows * columns, dtype=_dtype(rows * columns)).reshape(rows, columns)
+        src = xp.concatenate([vertex[:, :-1].ravel(), vertex[:-1].ravel()])
+        dst = xp.concatenate([vertex[:, 1:].ravel(), vertex[1:].ravel()])
+        return _frame(library, src, dst)
 
 
-def path(n_vertices: int, *, library: str = "pandas") -> Frame:
+def path(n_vertices: int, *, library: str = "pandas", progress: ProgressOption = False) -> Frame:
     """Make the path 0, 1, ..., n_vertices - 1.
 
     Examples
@@ -213,11 +249,12 @@ def path(n_vertices: int, *, library: str = "pandas") -> Frame:
     """
     n_vertices = _whole("n_vertices", n_vertices, 0)
     _check_room(n_vertices, _dtype(n_vertices), library)
-    vertex = _arrays(library).arange(n_vertices, dtype=_dtype(n_vertices))
-    return _frame(library, vertex[:-1].copy(), vertex[1:].copy())
+    with _all_at_once("path", progress, max(n_vertices - 1, 0)):
+        vertex = _arrays(library).arange(n_vertices, dtype=_dtype(n_vertices))
+        return _frame(library, vertex[:-1].copy(), vertex[1:].copy())
 
 
-def star(n_vertices: int, *, library: str = "pandas") -> Frame:
+def star(n_vertices: int, *, library: str = "pandas", progress: ProgressOption = False) -> Frame:
     """Make a star: vertex 0 joined to each of the n_vertices - 1 others.
 
     Examples
@@ -229,8 +266,18 @@ def star(n_vertices: int, *, library: str = "pandas") -> Frame:
     n_vertices = _whole("n_vertices", n_vertices, 0)
     _check_room(n_vertices, _dtype(n_vertices), library)
     xp = _arrays(library)
-    leaf = xp.arange(1, n_vertices, dtype=_dtype(n_vertices))
-    return _frame(library, xp.zeros_like(leaf), leaf)
+    with _all_at_once("star", progress, max(n_vertices - 1, 0)):
+        leaf = xp.arange(1, n_vertices, dtype=_dtype(n_vertices))
+        return _frame(library, xp.zeros_like(leaf), leaf)
+
+
+@contextmanager
+def _all_at_once(task: str, progress: ProgressOption, n_edges: int) -> Iterator[None]:
+    """Show or tell before and after the block that none and all of the edges are made."""
+    with shown(task, progress):
+        report(0, n_edges, "rows")
+        yield
+        report(n_edges, n_edges, "rows")
 
 
 def _mix(counter: np.ndarray) -> np.ndarray:

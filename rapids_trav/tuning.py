@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Literal, TypeVar, get_args
 
 from rapids_trav.errors import TravError, listed, written
-from rapids_trav.utilities.checks import flag, one_of
+from rapids_trav.utilities.checks import flag, integer, one_of
 
 SortBackEnd = Literal["radix", "merge"]
 Policy = Literal["gap", "beamer"]
@@ -151,12 +151,13 @@ class RunTuning:
 
     def __post_init__(self) -> None:
         one_of("gather", self.gather, get_args(Gather))
-        known = isinstance(self.replication, (str, int)) and not isinstance(self.replication, bool)
-        if not known or self.replication not in get_args(Replication):
+        copies = self.replication if isinstance(self.replication, str) else integer(self.replication)
+        if copies not in get_args(Replication):
             raise TravError(
                 f"replication={written(self.replication)} is not known: choose one of "
                 f"{listed(get_args(Replication))}."
             )
+        object.__setattr__(self, "replication", copies)
         if self.replication != "auto" and self.gather != "replicas":
             raise TravError(
                 f"replication={written(self.replication)} applies only to gather='replicas': leave it out, "
@@ -164,11 +165,18 @@ class RunTuning:
             )
         if self.compress is not None:
             flag("compress", self.compress)
-        if not isinstance(self.n_streams, int) or isinstance(self.n_streams, bool) or self.n_streams < 1:
+        pages = integer(self.n_streams)
+        if pages is None or pages < 1:
             raise TravError(
                 f"n_streams={written(self.n_streams)} is not a number of pages in progress at once: give an "
                 f"integer of 1 or more."
             )
+        object.__setattr__(self, "n_streams", pages)
+
+    @property
+    def of_devices(self) -> list[str]:
+        """The names of the given settings that apply to a GPU alone, and are ignored elsewhere."""
+        return [name for name in ("compress", "n_streams") if getattr(self, name) != getattr(RunTuning, name)]
 
 
 Tuning = TypeVar("Tuning", BuildTuning, SearchTuning, RunTuning)

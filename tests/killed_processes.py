@@ -7,6 +7,8 @@ import os
 import signal
 import time
 
+STARTING = 60.0  # seconds that a function has to start, even on a busy machine
+
 
 def killed_after(seconds, function, *arguments):
     """Run `function(started, *arguments)`, kill it, and return whether it was still running.
@@ -17,8 +19,9 @@ def killed_after(seconds, function, *arguments):
     started = fork.Event()
     process = fork.Process(target=function, args=(started, *arguments))
     process.start()
-    started.wait()
+    has_started = started.wait(STARTING)
     time.sleep(seconds)
     os.kill(process.pid, signal.SIGKILL)
     process.join()
+    assert has_started, f"{function.__name__} did not start within {STARTING:g} s"
     return process.exitcode == -signal.SIGKILL

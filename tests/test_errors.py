@@ -430,13 +430,13 @@ WRONG = {
         bfs(1, tuning={"policy": "gap"}, variant="push"),
         TravError,
         "policy='gap' applies only to the variant 'direction': leave it out, or give variant='direction' as "
-        "well.",
+        "well, which a graph on workers does not take.",
     ),
     "policy of levels": (
         lambda graph: graph.levels(1, tuning={"policy": "beamer"}),
         TravError,
         "policy='beamer' applies only to the variant 'direction': leave it out, or give variant='direction' "
-        "as well.",
+        "as well, which a graph on workers does not take.",
     ),
     "negative depth": (
         bfs(1, depth_limit=-1), TravError, f"depth_limit=-1 is not a number of levels: {LEVELS}"

@@ -1,9 +1,10 @@
 """Research settings reach the engine, and are refused where they have no meaning."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from rapids_trav import TravError
+from rapids_trav import TravError, TravWarning
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.storage.build_options import BuildOptions
 
@@ -87,3 +88,22 @@ def test_settings_of_another_method_are_refused():
         TravError, match=r"^tuning names 'policy', which is not known here: choose from 'gather'"
     ):
         graph.pagerank(tuning={"policy": "gap"})
+
+
+def test_integers_of_numpy_are_integers():
+    engine = Recorder()
+    tuning = {"n_streams": np.int64(2), "gather": "replicas", "replication": np.int8(4)}
+    EDGES.trav.graph(engine=engine).pagerank(tuning=tuning)
+    assert {(type(one.n_streams), one.n_streams, one.replication) for one in engine.given} == {(int, 2, 4)}
+    BuildOptions(grid=(np.int32(1), np.int64(2)), keep_rows=np.True_)
+    BuildOptions(devices=np.array([0, 1]))
+    for options in ({"grid": (np.int64(0), 1)}, {"grid": (np.True_, 1)}, {"devices": np.array([-1])}):
+        with pytest.raises(TravError, match=next(iter(options))):
+            BuildOptions(**options)
+
+
+@pytest.mark.parametrize("tuning", [{"n_streams": 2}, {"compress": False}])
+def test_settings_of_a_gpu_are_not_ignored_silently(tuning):
+    with pytest.warns(TravWarning, match="which apply to a GPU") as caught:
+        EDGES.trav.graph().pagerank(tuning=tuning)
+    assert caught[0].filename == __file__

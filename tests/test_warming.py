@@ -10,14 +10,18 @@ import sys
 import pytest
 
 from rapids_trav.cli import run
+from rapids_trav.jit import kernel_cache
+from rapids_trav.jit.kernels import keeps
 from rapids_trav.warming import Warmed, warm
 
-# Asks graphs of other sizes and ids than the warm-up uses, and prints the names of compiled functions.
+# Asks graphs of other sizes and ids than the warm-up uses.
 QUESTIONS = """
-import sys
+import json
 import numpy as np, pandas as pd, rapids_trav
 from numba.core import event
 from rapids_trav import datasets, generators
+from rapids_trav.jit.kernel_cache import KernelCache
+from rapids_trav.warming import warm
 
 def ask(edges, **options):
     edges = edges.assign(km=np.arange(len(edges)) % 9 + 0.5, ok=np.arange(len(edges)) % 3 > 0)
@@ -35,7 +39,7 @@ def ask(edges, **options):
     weighted.sssp(first)
     weighted.pagerank()
 
-with event.install_recorder("numba:compile") as recorder:
+def ask_all():
     facebook = datasets.load("facebook")
     for edges in (facebook, generators.rmat(12), generators.grid(100, 30), generators.path(9)):
         ask(edges)
@@ -43,36 +47,51 @@ with event.install_recorder("numba:compile") as recorder:
     small = generators.grid(5, 5)
     ask(small.astype(str))
     ask(small.astype("int32"))
-print(sorted({told.data["dispatcher"].py_func.__qualname__ for _, told in recorder.buffer}))
+"""
+IN_A_LATER_PROCESS = f"""{QUESTIONS}
+with event.install_recorder("numba:compile") as recorder:
+    ask_all()
+print(sorted({{told.data["dispatcher"].py_func.__qualname__ for _, told in recorder.buffer}}))
+"""
+# A function that this process has for the types of a call is not looked up in the cache any more.
+IN_THE_SAME_PROCESS = f"""{QUESTIONS}
+steps, missing, load = [], [], KernelCache.load_overload
+warm("cpu", lambda *told: steps.append(told))
+
+def noted(cache, *arguments):
+    missing.append(cache._name)
+    return load(cache, *arguments)
+
+KernelCache.load_overload = noted
+ask_all()
+print(json.dumps([steps, missing]))
 """
 
 
-@pytest.mark.slow
-def test_questions_of_a_later_process_compile_nothing(tmp_path):
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-
-    def ran(*words):
-        done = subprocess.run(
-            [sys.executable, *words], env=environment, capture_output=True, text=True, check=True
-        )
-        return done.stdout
-
-    command = "from rapids_trav.cli import main; main()"
-    (told,) = json.loads(ran("-c", command, "doctor", "--warm", "--json"))["warmed"]
-    assert told["engine"] == "cpu" and told["kept"] and told["compiled"] > 50
-    assert ran("-c", QUESTIONS) == "[]\n"
-    (told,) = json.loads(ran("-c", command, "doctor", "--warm", "--json"))["warmed"]
-    assert told["compiled"] == 0
+def python(*words, **variables):
+    done = subprocess.run(
+        [sys.executable, *words], env=os.environ | variables, capture_output=True, text=True, check=True
+    )
+    return done.stdout
 
 
 @pytest.mark.slow
-def test_steps_are_told_one_after_another():
-    steps = []
-    warm("cpu", lambda *told: steps.append(told))
+def test_questions_after_it_need_nothing_more():
+    steps, missing = json.loads(python("-c", IN_THE_SAME_PROCESS))
+    assert missing == []
     assert [done for _, done, _ in steps] == list(range(len(steps)))
     assert {total for *_, total in steps} == {len(steps)}
     assert len({name for name, *_ in steps}) == len(steps)
-    assert warm("cpu").compiled == 0  # the first call compiled whatever was missing
+
+
+@pytest.mark.release  # compiles everything; programs in the cache are tested in test_program_cache.py
+def test_questions_of_a_later_process_compile_nothing(tmp_path):
+    command = ("-c", "from rapids_trav.cli import main; main()", "doctor", "--warm", "--json")
+    (told,) = json.loads(python(*command, NUMBA_CACHE_DIR=str(tmp_path)))["warmed"]
+    assert told["engine"] == "cpu" and told["kept"] and told["compiled"] > 50
+    assert python("-c", IN_A_LATER_PROCESS, NUMBA_CACHE_DIR=str(tmp_path)) == "[]\n"
+    (told,) = json.loads(python(*command, NUMBA_CACHE_DIR=str(tmp_path)))["warmed"]
+    assert told["compiled"] == 0
 
 
 def test_the_command_warms_engines_that_work(monkeypatch, capsys):
@@ -91,14 +110,11 @@ def test_the_command_warms_engines_that_work(monkeypatch, capsys):
     assert "cpu: compiled 7 functions in 1.5 s, kept on disk for later processes." in capsys.readouterr().out
 
 
-def test_a_cache_that_cannot_be_kept_is_told():
+def test_a_cache_that_cannot_be_kept_is_told(monkeypatch):
     """A missing cache is reported: Numba raises a RuntimeError if no locator has a folder, as here."""
-    script = (
-        "from numba.core.caching import CacheImpl; CacheImpl._locator_classes = []\n"
-        "from rapids_trav.jit.kernels import keeps; print(keeps())"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
+    assert keeps()
+    monkeypatch.setattr(kernel_cache._Implementation, "_locator_classes", [])
+    assert not keeps()
     assert "NUMBA_CACHE_DIR" in str(Warmed("cpu", 1.0, 3, kept=False))
 
 

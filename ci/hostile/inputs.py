@@ -1,13 +1,13 @@
-"""All cases of bad input: columns, arguments, files and command lines."""
+"""All cases of bad input: columns, damaged data, arguments, files and command lines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from . import arguments, columns, commands, frames, texts
+from . import arguments, columns, commands, frames, slips, texts
 from .cases import Case
 
-MODULES = (columns, frames, arguments, texts, commands)
+MODULES = (columns, frames, slips, arguments, texts, commands)
 
 
 def cases(seed: int) -> Iterator[Case]:

@@ -57,6 +57,8 @@ def one_question(method: Method) -> Method:
     def ask(accessor: HoldsFrame, /, *arguments: object, **options: object) -> Answer:
         for_graph = {name: options.pop(name) for name in names if name in options}
         clusters.refuse_unanswered(method.__name__, accessor._frame, for_graph.get("client"))
+        if "progress" in for_graph:  # of the build, and of the question
+            options["progress"] = for_graph["progress"]
         if "tuning" in for_graph and "tuning" in own.parameters:
             for_graph["tuning"], options["tuning"] = _split(for_graph["tuning"])
         with Graph.from_edges(accessor._frame, **for_graph) as graph:  # type: ignore[call-overload]
@@ -67,6 +69,7 @@ def one_question(method: Method) -> Method:
     built = f"The graph of the edges is built for this one question: {others} are as in `graph`."
     if "tuning" in own.parameters:
         built += "  `tuning` takes the settings of both."
+    built += "  `progress` tells of the build, too."
     signature = own.replace(parameters=[*own.parameters.values(), *more])
     return _dressed(ask, signature, f"{summary}\n\n{built}\n\n{rest}", method.__name__)
 

@@ -15,6 +15,7 @@ from rapids_trav.frames.forms import Form
 from rapids_trav.frames.libraries import library
 from rapids_trav.frames.pandas_frames import nullable_dtype
 from rapids_trav.ids.given import as_columns
+from rapids_trav.ids.lookup import known_dtypes
 from rapids_trav.ids.maps import Library
 
 
@@ -130,7 +131,7 @@ def _rows_of(graph: TraversableGraph, values: Frame, own: Sequence[str]) -> Valu
     def places(ids: Values, what: str) -> Array:
         if len(ids) == 0:
             return xp.empty(0, dtype=np.int64)
-        given = as_columns(what, ids, graph.ids.dtypes, lib)
+        given = as_columns(what, ids, known_dtypes(graph.ids, lib), lib)
         found = move(encode([part.values for part in given]), xp)
         for part in given:
             if part.impossible is not None:  # as unknown as any other id that no vertex has

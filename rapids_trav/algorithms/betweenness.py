@@ -41,7 +41,7 @@ def betweenness(graph: TraversableGraph, options: BetweennessOptions) -> Frame:
             )
         if edges:
             scale, _ = scales(n, len(sources), options.normalized, directed, ends=True)
-            return _of_edges(graph, view, score * scale, directed)
+            return _of_edges(graph, view, score * scale, directed, options.direction == "in")
         if options.endpoints:
             score = score + shares.reached
         others, own = scales(n, len(sources), options.normalized, directed, options.endpoints)
@@ -82,10 +82,15 @@ def scales(n: int, k: int, normalized: bool, directed: bool, ends: bool) -> tupl
     return per_pair / k, per_pair / k if ends else (per_pair / (k - 1) if k > 1 else float("nan"))
 
 
-def _of_edges(graph: TraversableGraph, view: View, score: Array, directed: bool) -> Frame:
-    """Return a row for each distinct edge, in the caller's order of its ends."""
+def _of_edges(graph: TraversableGraph, view: View, score: Array, directed: bool, against: bool) -> Frame:
+    """Return a row for each distinct edge, in the caller's order of its ends.
+
+    The view leads `against` the edges where the search does.
+    """
     xp, n, place = graph.engine.xp, graph.n_vertices, graph.values.places(np.int64)
     u, v = place[view.coo.src], place[view.coo.dst]
+    if against:
+        u, v = v, u
     if not directed:
         u, v = xp.minimum(u, v), xp.maximum(u, v)
     key, edge = xp.unique(u * n + v, return_inverse=True)

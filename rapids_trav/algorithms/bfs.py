@@ -27,6 +27,7 @@ from rapids_trav.frames.kinds import FrameT
 from rapids_trav.ids.lookup import lookup
 from rapids_trav.ids.maps import Column, IntegerTable, vertex_dtype
 from rapids_trav.memory.model.search import Searches, answer_bytes
+from rapids_trav.utilities.progress import part_of, report
 
 BATCH_ENTRIES = 1 << 27  # most distances of a batch of searches, unless a single search has more
 BATCH_SOURCES = 512
@@ -153,7 +154,10 @@ def searches(
     asked = Searches(options.variant, answer=room, beside=beside, trace=options.trace)
     if not question.each:
         with question.view.searching(asked):
-            yield 0, with_smallest(graph, question, engine.bfs(question.view, sources, options), smallest)
+            found = with_smallest(graph, question, engine.bfs(question.view, sources, options), smallest)
+            report(len(sources), len(sources), "sources")
+            yield 0, found
+            del found
         return
     repeated = question.repeated
     if repeated is None:
@@ -165,7 +169,9 @@ def searches(
     for first in range(0, len(sources), step):
         part = sources[first : first + step]
         with question.view.searching(replace(asked, number=len(part))):
-            found = _search_each(engine, question, part, options, repeated)
+            with part_of(first, len(sources)):
+                found = _search_each(engine, question, part, options, repeated)
+            report(first + len(part), len(sources), "sources")
             found = with_smallest(graph, question, found, smallest)
             yield first, found
             del found

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Generator, Hashable, Iterator
+from collections.abc import Generator, Hashable, Iterator, Sized
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from types import TracebackType
@@ -30,6 +30,7 @@ from rapids_trav.ids.each_vertex import each_vertex
 from rapids_trav.ids.maps import Column, vertex_dtype
 from rapids_trav.memory.model.search import Searches, answer_bytes
 from rapids_trav.storage.interface import SearchView
+from rapids_trav.utilities.progress import ProgressOption, opened
 
 AHEAD = 3  # searches behind the one whose answer the caller has
 NAME, ROOTS = "bfs_stream", "roots"  # of the question and of its argument, in error messages
@@ -155,7 +156,17 @@ def bfs_stream(graph: TraversableGraph, roots: object, options: SearchOptions) -
     given = each_vertex(ROOTS, roots, graph.ids.width, on_gpu)
     options = cast("SearchOptions", reusable(options))  # the question may be asked again
     question = answered(graph, NAME, lambda: ask_for_roots(graph, options))
-    return BfsStream(_answers(graph, question, given, options))
+    total = len(roots) if isinstance(roots, Sized) else None
+    return BfsStream(counted(_answers(graph, question, given, options), total, options.progress))
+
+
+def counted(answers: Answers, total: int | None, progress: ProgressOption) -> Answers:
+    """Pass on answers, and tell how many the caller has taken of `total`."""
+    with opened(NAME, progress) as told, closing(answers):
+        for done, answer in enumerate(answers, 1):
+            yield answer
+            if told is not None:
+                told.tell(done, total, "roots", "")
 
 
 def _answers(

@@ -21,6 +21,7 @@ from rapids_trav.errors import TravError, a_type
 from rapids_trav.frames.columns import Frame, Masked
 from rapids_trav.memory.model.search import Searches
 from rapids_trav.storage.interface import SearchView
+from rapids_trav.utilities.progress import report
 
 AT_ONCE = 64  # full searches that run together; also the number of pairs used to estimate the cost of a pair
 DEEP = 32  # beyond this distance, searches that run together have few rows in common
@@ -84,6 +85,7 @@ def _by_full_searches(graph: TraversableGraph, view: SearchView, starts: Array, 
             own = xp.flatnonzero((source >= first) & (source < first + len(chosen)))
             distance[own] = found[source[own] - first, ends[own]]
             del found
+        report(first + len(chosen), len(sources), "sources")
     return distance
 
 

@@ -30,6 +30,7 @@ from rapids_trav.engines.interface import BfsOptions
 from rapids_trav.memory.model.search import bounds_bytes
 from rapids_trav.storage.filters import Where
 from rapids_trav.storage.sums_memory import adding_up
+from rapids_trav.utilities.progress import report
 
 TOGETHER = 64  # sources of a bit-parallel search, which costs about as much as a few single searches
 
@@ -56,6 +57,7 @@ def eccentricities(
         while True:
             open_ = upper > (lower.max() if only_largest and len(lower) else lower)
             left = xp.flatnonzero(open_)
+            report(graph.n_vertices - len(left), graph.n_vertices, "vertices")
             if not len(left):
                 break
             if n_searches * TOGETHER > len(left):

@@ -9,6 +9,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.storage.memory_errors import telling_of_memory
+from rapids_trav.utilities.progress import shown
 
 Asked = TypeVar("Asked", bound=TraversableGraph)
 Arguments = ParamSpec("Arguments")
@@ -20,16 +21,20 @@ def question(
 ) -> Callable[Concatenate[Asked, Arguments], Found]:
     """Decorate a method of a graph so that it runs within the graph's budget, if there is one.
 
-    If other questions hold the memory that it needs, the method waits for it and runs again.
+    If other questions hold the memory that it needs, the method waits for it and runs again.  The `progress`
+    of its options is told.
     """
 
     @functools.wraps(method)
     def asked(graph: Asked, /, *arguments: Arguments.args, **options: Arguments.kwargs) -> Found:
-        if graph.budget is None:
-            return answered(graph, method.__name__, lambda: method(graph, *arguments, **options))
-        again = [reusable(argument) for argument in arguments]  # the method may run more than once
-        named = {name: reusable(option) for name, option in options.items()}
-        return answered(graph, method.__name__, lambda: method(graph, *again, **named))  # type: ignore[arg-type]
+        wanted = next((one.progress for one in arguments if hasattr(one, "progress")), False)
+        with shown(method.__name__, wanted):
+            if graph.budget is None:
+                return answered(graph, method.__name__, lambda: method(graph, *arguments, **options))
+            again = [reusable(argument) for argument in arguments]  # the method may run more than once
+            named = {name: reusable(option) for name, option in options.items()}
+            work = lambda: method(graph, *again, **named)  # type: ignore[arg-type]  # noqa: E731
+            return answered(graph, method.__name__, work)
 
     return asked
 

@@ -21,6 +21,7 @@ from rapids_trav.memory.model.build import FOUND_BYTES
 from rapids_trav.memory.model.search import KHOP_BYTES, Searches, neighborhood_bytes
 from rapids_trav.storage.block_sizes import reading
 from rapids_trav.storage.edge_rows import EdgeRows
+from rapids_trav.utilities.progress import report
 
 if TYPE_CHECKING:
     import igraph
@@ -159,6 +160,7 @@ def khop(graph: TraversableGraph, seeds: object, k: int, options: SearchOptions)
     asked = Searches(question.options.variant, answer=KHOP_BYTES, later=n_bytes + in_hand)
     with question.view.searching(asked):
         distance = graph.engine.bfs(question.view, question.sources, question.options).distance
+        report(len(question.sources), len(question.sources), "sources")
         indexed = graph.rows if graph.budget is None and isinstance(graph.rows, EdgeRows) else None
         chosen = distance if indexed is not None else distance >= 0
         if own and table:

@@ -6,7 +6,6 @@ those methods, and the command line from these classes.
 
 from __future__ import annotations
 
-import operator
 import os
 from collections.abc import Mapping, Sequence
 from copy import copy
@@ -22,8 +21,9 @@ from rapids_trav.engines.interface import MOST_LEVELS
 from rapids_trav.errors import TravError, written
 from rapids_trav.storage.filters import Filter, Where
 from rapids_trav.tuning import Policy, RunTuning, SearchTuning, tuned
-from rapids_trav.utilities.checks import flag, one_of
+from rapids_trav.utilities.checks import flag, integer, one_of
 from rapids_trav.utilities.locations import location
+from rapids_trav.utilities.progress import ProgressOption, check_progress
 
 Mode = Literal["joint", "each"]
 Direction = Literal["out", "in", "both"]
@@ -54,8 +54,10 @@ class SearchOptions:
     variant: str = "auto"
     tuning: Mapping[str, object] | None = None
     trace: bool = False
+    progress: ProgressOption = False
 
     def __post_init__(self) -> None:
+        check_progress(self.progress)
         one_of("mode", self.mode, get_args(Mode))
         one_of("direction", self.direction, get_args(Direction))
         if self.depth_limit is not None:
@@ -66,7 +68,7 @@ class SearchOptions:
         if policy is not None and not (isinstance(self.variant, str) and self.variant == "direction"):
             raise TravError(
                 f"policy={policy!r} applies only to the variant 'direction': leave it out, or give "
-                f"variant='direction' as well."
+                f"variant='direction' as well, which a graph on workers does not take."
             )
 
     @property
@@ -108,8 +110,10 @@ class CentralityOptions:
 
     direction: Direction = "out"
     where: Filter = None
+    progress: ProgressOption = False
 
     def __post_init__(self) -> None:
+        check_progress(self.progress)
         one_of("direction", self.direction, get_args(Direction))
 
 
@@ -155,7 +159,7 @@ class IterationOptions:
     processor: Processor = "auto"
     schedule: Schedule = "auto"
     trace: bool = False
-    progress: bool = False
+    progress: ProgressOption = False
     checkpoint: str | os.PathLike[str] | None = None
     checkpoint_every: CheckpointEvery = EVERY
     resume: bool = False
@@ -167,8 +171,9 @@ class IterationOptions:
             flag("asynchronous", self.asynchronous)
         if self.checkpoint is not None:
             location("checkpoint", self.checkpoint)
-        for name in ("trace", "progress", "resume"):
+        for name in ("trace", "resume"):
             flag(name, getattr(self, name))
+        check_progress(self.progress)
         self._check_every()
         if self.resume and self.checkpoint is None:
             raise TravError("resume=True continues from a checkpoint: name its folder with checkpoint=.")
@@ -355,11 +360,8 @@ def whole_number(what: str, value: object, note: str = "", of: str = "levels", f
     counted, and `first` is the smallest number, for callers that refuse 0 themselves.
     """
     note = f" ({note})" if note else ""
-    try:
-        number = operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        number = -1
-    if number < 0 or isinstance(value, (bool, np.bool_)):
+    number = integer(value)
+    if number is None or number < 0:
         raise TravError(
             f"{what}={written(value)} is not a number of {of}: give an integer of {first} or more{note}."
         )
@@ -368,11 +370,8 @@ def whole_number(what: str, value: object, note: str = "", of: str = "levels", f
 
 def _seed(seed: object) -> None:
     """Refuse a seed that NumPy would not take, or would take otherwise than as a number."""
-    try:
-        number = 0 if seed is None else operator.index(seed)  # type: ignore[arg-type]
-    except TypeError:
-        number = -1
-    if number < 0 or isinstance(seed, (bool, np.bool_)):
+    number = 0 if seed is None else integer(seed)
+    if number is None or number < 0:
         raise TravError(
             f"seed={written(seed)} is not a seed: give an integer of 0 or more (None samples anew each time)."
         )

@@ -14,13 +14,14 @@ from rapids_trav.algorithms.bfs import searches, whole_answers
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import PathOptions, SsspOptions
 from rapids_trav.algorithms.request import ask, distinct, on_engine, unique, vertices
-from rapids_trav.algorithms.sssp import check_weights, shortest
+from rapids_trav.algorithms.sssp import check_weights, lengths, shortest
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import Search
 from rapids_trav.frames.columns import Frame, Masked
 from rapids_trav.ids.lookup import lookup
 from rapids_trav.ids.maps import vertex_dtype
 from rapids_trav.memory.model.search import paths_bytes
+from rapids_trav.utilities.progress import report
 
 
 def paths(graph: TraversableGraph, sources: object, options: PathOptions) -> Frame:
@@ -65,6 +66,7 @@ def _by_weight(graph: TraversableGraph, sources: object, options: PathOptions) -
             search, target, step, vertex = _follow(graph, Search(level, found.predecessor), ends)
             total = found.run.values[graph.engine.xp.maximum(vertex, 0)]
             parts.append((own[search], ends[target], step, vertex, total))
+            report(len(roots) if first is None else first + 1, len(roots), "sources")
             del found, level
     return _frame(graph, parts, each)
 
@@ -78,7 +80,7 @@ def _frame(graph: TraversableGraph, parts: Sequence[tuple[Array, ...]], each: bo
     columns["step"] = Masked(step, step >= 0)
     columns |= graph.id_columns("vertex", vertex, nulls=True)
     if total:
-        columns["distance"] = Masked(total[0], step >= 0)
+        columns["distance"] = lengths(graph, Masked(total[0], step >= 0))
     return graph.deliver(graph.frame(columns))
 
 

@@ -20,7 +20,7 @@ from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import PAGE, ProgramOptions
 from rapids_trav.engines.interface import Engine
 from rapids_trav.engines.runs import BlockSpan, GatherView, IterationTrace, Run, RunOptions
-from rapids_trav.errors import TravError
+from rapids_trav.errors import TravError, listed, warn
 from rapids_trav.frames.columns import Frame, Masked, move
 from rapids_trav.ids.maps import Column
 from rapids_trav.memory.model.program import question_bytes
@@ -47,6 +47,12 @@ def run(
         )
     question = options.for_graph(parameter_numbers(options.parameters))
     question = question.filtered(graph.rows.resolve(options.where))
+    weight = graph.rows.weight
+    if question.weighted and weight is not None and weight.scale:
+        warn(
+            f"weight={graph.weight!r} holds decimals, which programs see as integers, times "
+            f"{10**weight.scale}: divide by that, or give float64."
+        )
     view = gather_view(graph, program, question)
     ranked = graph.ids.rank is not None
     value = np.dtype(program.dtype).itemsize
@@ -123,6 +129,11 @@ def execute(
     settings = question.settings
     if settings.gather not in graph.engine.gathers:
         raise TravError("gather='replicas' is for a GPU: leave it out, or build with engine='cuda'.")
+    if settings.of_devices and not is_device(graph.engine):
+        warn(
+            f"tuning names {listed(settings.of_devices)}, which apply to a GPU, and the graph is on the "
+            f"{graph.engine.name} engine: leave them out."
+        )
     asynchronous = _is_asynchronous(graph, view, program, question)
     if asynchronous and not program.asynchronous:
         raise TravError(

@@ -27,18 +27,21 @@ from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import ProgramOptions, SsspOptions
 from rapids_trav.algorithms.request import unique, vertices
 from rapids_trav.algorithms.run import Answer, OnPage, answer, execute, gather_view, running
-from rapids_trav.algorithms.weights import weight_range
+from rapids_trav.algorithms.weights import shown, weight_range
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.csr.blocks import edge_blocks
 from rapids_trav.engines.interface import BfsOptions, Engine
 from rapids_trav.engines.runs import GatherView, Run
 from rapids_trav.errors import TravError, written
 from rapids_trav.frames.columns import Masked
+from rapids_trav.frames.decimals import column_of, from_integers
+from rapids_trav.frames.sums import LIMIT, magnitude
 from rapids_trav.ids.maps import Column, vertex_dtype
 from rapids_trav.memory.model.build import TIGHT_BYTES
 from rapids_trav.memory.model.program import equals_bytes, question_bytes, tree_bytes
+from rapids_trav.programs.definition import Program
 from rapids_trav.programs.run_state import RunState
-from rapids_trav.programs.shipped import shortest_paths
+from rapids_trav.programs.shipped import saturating_paths, shortest_paths
 from rapids_trav.storage.adjacency_set import AdjacencySet, MemoryView
 from rapids_trav.storage.block_sizes import FEWEST_IN_HAND, reading
 
@@ -99,7 +102,7 @@ def shortest(
     with running(graph, view, program, question, room, after=lambda: _tree_room(view, options.predecessors)):
         _, largest = weight_range(graph, view, "shortest paths are for weights of 0 or more")
         if program.dtype == "int64":
-            _refuse_overflow(graph, largest)
+            program = _of_large_sums(graph, view, int(largest), program)
         state = RunState(graph.values.filled(program.identity, program.dtype), graph.values.flags(roots))
         state.values[roots] = 0
         done = execute(graph, view, program, state, question, on_page=on_page)
@@ -146,13 +149,25 @@ def _in_hand(view: GatherView) -> int:
     return TIGHT_BYTES * FEWEST_IN_HAND if view.limited is not None else 0
 
 
-def _refuse_overflow(graph: TraversableGraph, largest: float) -> None:
-    """Refuse integer weights if the sum along a path of n - 1 edges may exceed int64."""
-    if largest * (graph.n_vertices - 1) >= np.iinfo(np.int64).max:
+def _of_large_sums(graph: TraversableGraph, view: GatherView, largest: int, program: Program) -> Program:
+    """Return the program for integer weights; refuse them if a path may be longer than int64 holds.
+
+    A shortest path takes an edge once, so it is no longer than all edges together.  What a vertex offers
+    along its edges may be longer by one of them, which only a program that saturates then adds.
+    """
+    if largest * graph.n_vertices < LIMIT:
+        return program
+    assert view.weights is not None
+    total = magnitude(view.weights, graph.engine.xp)
+    if view.into is view.out:  # an edge, unless it is a loop, is in the rows of both ends
+        total //= 2
+    if total >= LIMIT:  # which stands for unreached vertices
+        float64 = graph.rows.source.library.remedy("astype('float64')")
         raise TravError(
-            f"weight={graph.weight!r} holds {largest}, and sums along paths of {graph.n_vertices} vertices "
-            f"could overflow int64: convert it, for example with astype('float64')."
+            f"weight={graph.weight!r} holds {shown(graph, largest)}, and all weights together are "
+            f"{shown(graph, total)}, which int64 does not hold: convert it, for example with {float64}."
         )
+    return program if total + largest < LIMIT else saturating_paths()
 
 
 def _refuse_lost(graph: TraversableGraph, view: GatherView, distance: Array) -> None:
@@ -175,10 +190,18 @@ def _columns(graph: TraversableGraph, found: Shortest, reached_only: bool) -> di
     def rows(values: Array) -> Array:
         return graph.values.in_order(values) if chosen is None else values[chosen]
 
-    columns["distance"] = Masked(rows(found.run.values), rows(reached))
+    columns["distance"] = lengths(graph, Masked(rows(found.run.values), rows(reached)))
     if predecessor is not None:
         columns |= graph.id_columns("predecessor", rows(predecessor), nulls=True)
     return columns
+
+
+def lengths(graph: TraversableGraph, values: Masked) -> Column:
+    """Return sums of weights as a column: decimals if the weights are."""
+    weight, library = graph.rows.weight, graph.rows.source.library
+    if weight is None or not weight.scale:
+        return values
+    return column_of(from_integers(values, weight.scale), library)
 
 
 def shortest_tree(

@@ -5,6 +5,8 @@ The storage caches the smallest and largest weight, so only the first run reads 
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 
 from rapids_trav.algorithms.interface import TraversableGraph
@@ -20,9 +22,18 @@ def weight_range(graph: TraversableGraph, view: GatherView, why: str) -> tuple[f
     smallest, largest = view.weight_range() or (0, 0)
     if smallest < 0:
         raise TravError(
-            f"weight={graph.weight!r} holds {written(smallest)}, and {why}: leave out such edges with where=."
+            f"weight={graph.weight!r} holds {shown(graph, smallest)}, and {why}: leave out such edges with "
+            f"where=."
         )
     return smallest, largest
+
+
+def shown(graph: TraversableGraph, weight: float) -> str:
+    """Return a weight as the caller gave it, for a message: integers may stand for decimals."""
+    known = graph.rows.weight
+    if known is None or not known.scale:
+        return written(weight)
+    return str(Decimal(int(weight)).scaleb(-known.scale))
 
 
 def check_rank_weights(graph: TraversableGraph, view: GatherView, dtype: str, least: float) -> None:

@@ -13,6 +13,7 @@ from rapids_trav.backends.kernels.ordered_bfs import ordered_bfs
 from rapids_trav.backends.networkx_types import Arguments, Value
 from rapids_trav.backends.structure import Structure
 from rapids_trav.csr.adjacency import Array
+from rapids_trav.jit.kernels import aside
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,8 @@ def discover(
     place = np.full(n, -1, np.int64 if n >= 2**31 - 2 else np.int32)
     order, parent = np.empty(n, dtype), np.empty(n, dtype)
     ends = np.empty(n + 1, np.int64)
-    found, levels, pulled = ordered_bfs(
-        rows.offsets, rows.columns, into.offsets, into.columns, np.array(sources, np.int64),
+    found, levels, pulled = aside(
+        n + len(rows.columns), ordered_bfs, *rows, *into, np.array(sources, np.int64),
         n if limit is None else limit, place, order, parent, ends, may_pull,
     )  # fmt: skip
     return Discovery(order[:found], parent[:found], ends[:levels], place, pulled)

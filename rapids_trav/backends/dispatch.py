@@ -15,6 +15,7 @@ import networkx as nx
 
 from rapids_trav.backends.graphs import BACKEND, Unread
 from rapids_trav.backends.networkx_types import Arguments, Graph, Value
+from rapids_trav.jit.kernels import undisguised
 
 logger = logging.getLogger(__name__)
 
@@ -68,7 +69,8 @@ class Function:
         if reason is None:
             logger.debug("running %s", self.name)
             try:
-                return self.body(*args, **kwargs)
+                with undisguised():
+                    return self.body(*args, **kwargs)
             except NotImplementedError as error:
                 if not self.graphs:
                     raise

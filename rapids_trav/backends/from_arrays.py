@@ -10,6 +10,7 @@ import numpy as np
 from rapids_trav.backends.kernels.insertion import transposed_rows
 from rapids_trav.backends.structure import Dicts, Reduce, Rows, Structure, Weights, checked, numbers
 from rapids_trav.csr.adjacency import Array
+from rapids_trav.jit.kernels import aside
 
 
 @dataclass
@@ -31,7 +32,8 @@ class ArraySource:
     def incoming(self, structure: Structure) -> Rows:
         if self.predecessors is not None:
             return self.predecessors()
-        return Rows(*transposed_rows(*structure.rows)[:2])
+        work = structure.n + len(structure.rows.columns)
+        return Rows(*aside(work, transposed_rows, *structure.rows)[:2])
 
     def weights(self, structure: Structure, attribute: Hashable, default: object, reduce: Reduce) -> Weights:
         if attribute in self.values:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,7 @@ from rapids_trav.backends.networkx_types import Value
 from rapids_trav.backends.structure import Rows, Structure, index_dtype
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cpu.runtime.compile import Team
+from rapids_trav.jit.kernels import SHORT
 
 FEW = 1 << 16  # number of edges up to which one thread is enough
 
@@ -52,8 +53,8 @@ def structure_of_frame(
 def numbered(source: pd.Series, target: pd.Series) -> tuple[Array, Array, Array] | None:
     """Return both columns as numbers by first appearance, and the values; None for other types.
 
-    The columns have to be of one plain type, in which every node has one representation.  In mixed columns 1,
-    1.0 and True are one node, of which NetworkX keeps the first.
+    The columns have to be of one plain type without nulls, in which every node has one representation.  In
+    mixed columns 1, 1.0 and True are one node, of which NetworkX keeps the first.
     """
     kinds = {_kind(source), _kind(target)}
     if len(kinds) != 1 or kinds == {None}:
@@ -69,6 +70,8 @@ def numbered(source: pd.Series, target: pd.Series) -> tuple[Array, Array, Array]
     both = np.empty(2 * len(src), src.dtype if kinds == {"integer"} else object)
     both[0::2], both[1::2] = src, dst
     codes, values = pd.factorize(both)
+    if len(codes) and codes.min() < 0:  # a null; kernels do not check the bounds of their arrays
+        return None
     codes = codes.astype(index_dtype(len(values)), copy=False)
     return codes[0::2], codes[1::2], values
 
@@ -125,19 +128,27 @@ def insertion_rows(
         cuts = [len(src) * i // parts for i in range(parts + 1)]
         ends = [(src[begin:end], dst[begin:end]) for begin, end in pairwise(cuts)]
         cursors = np.zeros((parts + 1, n), np.int64)
-        _at_once(team, parts, lambda i: count_edges(*ends[i], symmetric, cursors[i + 1]))
+        _at_once(team, parts, len(src), lambda i: count_edges(*ends[i], symmetric, cursors[i + 1]))
         offsets = np.zeros(n + 1, np.int64)
         np.cumsum(cursors.sum(axis=0), out=offsets[1:])
         cursors[0] = offsets[:-1]
         np.cumsum(cursors, axis=0, out=cursors)
         columns = np.empty(offsets[-1], src.dtype)
         rows = np.empty(offsets[-1] if keep_rows else 0, np.int64)
-        _at_once(team, parts, lambda i: place_edges(*ends[i], symmetric, cursors[i], columns, rows, cuts[i]))
+        _at_once(
+            team,
+            parts,
+            len(src),
+            lambda i: place_edges(*ends[i], symmetric, cursors[i], columns, rows, cuts[i]),
+        )
         kept = np.empty(n, np.int64)
         firsts = np.searchsorted(offsets, np.linspace(0, offsets[-1], parts + 1))
         firsts[0], firsts[-1] = 0, n
         dropped = _at_once(
-            team, parts, lambda i: drop_repeated(offsets, columns, rows, kept, firsts[i], firsts[i + 1])
+            team,
+            parts,
+            len(src),
+            lambda i: drop_repeated(offsets, columns, rows, kept, firsts[i], firsts[i + 1]),
         )
     if any(dropped):
         columns = pack_rows(offsets, kept, columns)
@@ -146,10 +157,12 @@ def insertion_rows(
     return offsets, columns, rows
 
 
-def _at_once(team: Team, parts: int, work: Callable[[int], Value]) -> list:
-    """Return the results of `work` for all parts, computed on as many threads."""
+def _at_once(team: Team, parts: int, n_edges: int, work: Callable[[int], Value]) -> list:
+    """Return the results of `work` for all parts of the edges, computed on as many threads."""
 
     def several(begin: int, end: int) -> list:
         return [work(i) for i in range(begin, end)]
 
-    return [answer for answers in team.run(several, parts, grain=1) for answer in answers]
+    if n_edges > SHORT:  # the calling thread waits, so that an interrupt need not
+        return list(chain.from_iterable(team.run_aside(several, parts, np.zeros(1, np.int64))))
+    return list(chain.from_iterable(team.run(several, parts, grain=1)))

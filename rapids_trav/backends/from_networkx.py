@@ -11,6 +11,11 @@ import numpy as np
 from rapids_trav.backends.networkx_types import Value
 from rapids_trav.backends.structure import Dicts, Node, Reduce, Rows, Structure, Weights, index_dtype, numbers
 
+CHANGED = (
+    "An edge of the graph leads to a node that it does not have, or the graph has changed since it was "
+    "converted: convert it again."
+)
+
 
 @dataclass
 class NetworkxSource:
@@ -23,13 +28,13 @@ class NetworkxSource:
         assert self.held.pred is not None
         rows = read_rows(self.held.pred, structure.nodes, structure.index)
         if len(rows.columns) != len(structure.rows.columns) or len(rows.offsets) != structure.n + 1:
-            raise RuntimeError("The graph has changed since it was converted: convert it again.")
+            raise RuntimeError(CHANGED)
         return rows
 
     def weights(self, structure: Structure, attribute: Hashable, default: object, reduce: Reduce) -> Weights:
         parallel = list(chain.from_iterable(nbrs.values() for nbrs in self.held.adj.values()))
         if len(parallel) != len(structure.rows.columns):
-            raise RuntimeError("The graph has changed since it was converted: convert it again.")
+            raise RuntimeError(CHANGED)
         if not self.multigraph:
             return numbers((data.get(attribute, default) for data in parallel), reduce)
         every = (data.get(attribute, default) for keys in parallel for data in keys.values())
@@ -87,13 +92,21 @@ def read_rows(adj: Mapping[Node, Mapping], nodes: Value, index: Mapping[Node, in
     if kinds == {int} and min(nodes) >= 0 and max(nodes) < 4 * (n + 64):
         # Equal nodes are equal integers, so a table works, and it is faster than hashing each of them.
         taken = np.fromiter(every, np.int64, m)
+        if m and not 0 <= int(taken.min()) <= int(taken.max()) <= max(nodes):
+            raise RuntimeError(CHANGED)
         ids = np.fromiter(nodes, np.int64, n)
         if np.array_equal(ids, np.arange(n)):
             return Rows(offsets, taken.astype(index_dtype(n)))
-        table = np.empty(int(ids.max()) + 1, index_dtype(n))
+        table = np.full(int(ids.max()) + 1, -1, index_dtype(n))
         table[ids] = np.arange(n)
-        return Rows(offsets, table[taken])
-    return Rows(offsets, np.fromiter(map(index.__getitem__, every), index_dtype(n), m))
+        columns = table[taken]
+        if m and int(columns.min()) < 0:
+            raise RuntimeError(CHANGED)
+        return Rows(offsets, columns)
+    try:
+        return Rows(offsets, np.fromiter(map(index.__getitem__, every), index_dtype(n), m))
+    except KeyError as error:
+        raise RuntimeError(CHANGED) from error
 
 
 def copied(held: Dicts, multigraph: bool) -> Dicts:

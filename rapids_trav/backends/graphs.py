@@ -7,6 +7,7 @@ NetworkX graph: `_node`, `_adj` and `_pred` are filled in when first read.  The 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 
 import networkx as nx
@@ -36,10 +37,36 @@ def lazy(name: str, base: Value) -> property:
     return property(read, write)
 
 
+def among_others() -> bool:
+    """Return whether NetworkX is dispatching a call that takes an ordinary graph as well.
+
+    NetworkX asks each graph for its backend, and refuses a call whose graphs have several, unless it is
+    configured to convert them.  Graphs of this backend are NetworkX graphs, so that its own code runs on
+    both; but only the caller knows what else was given.
+    """
+    frame = sys._getframe(2)
+    for _ in range(2):  # from a comprehension, before Python 3.12
+        if frame is None or frame.f_code.co_name == "_call_if_any_backends_installed":
+            break
+        frame = frame.f_back  # type: ignore[assignment]
+    given = frame.f_locals.get("graphs_resolved") if frame is not None else None
+    if not isinstance(given, dict):
+        return False
+    graphs = (one for value in given.values() for one in (value if isinstance(value, list) else [value]))
+    return any(getattr(type(one), "__networkx_backend__", None) == "networkx" for one in graphs)
+
+
+class BackendName:
+    """The name of the backend of a graph; of a class, always this one's."""
+
+    def __get__(self, graph: object, kind: type) -> str:
+        return "networkx" if graph is not None and among_others() else BACKEND
+
+
 class Unread:
     """Operations that do not need the dicts."""
 
-    __networkx_backend__ = BACKEND
+    __networkx_backend__ = BackendName()
 
     def __len__(self: Graph) -> int:
         unread = self.__dict__.get(LAZY)

@@ -18,6 +18,7 @@ import numpy as np
 from rapids_trav.backends.kernels.insertion import transposed_rows
 from rapids_trav.backends.networkx_types import Value
 from rapids_trav.csr.adjacency import Array
+from rapids_trav.jit.kernels import aside
 
 Node = Hashable
 Reduce = Literal["sum", "min"]  # how the weights of parallel edges are combined
@@ -130,7 +131,8 @@ class Structure:
         """
         if not self.directed:
             return self.rows, None
-        offsets, sources, edges = transposed_rows(*self.rows)
+        work = self.n + len(self.rows.columns)
+        offsets, sources, edges = aside(work, transposed_rows, *self.rows)
         return Rows(offsets, sources), edges
 
     @property

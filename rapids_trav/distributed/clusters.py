@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from dataclasses import fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from rapids_trav.distributed import dask_frames
 from rapids_trav.distributed.questions import UNANSWERED, DistributedQuestions, unanswered
 from rapids_trav.edges.sources import DaskEdges, edge_columns
-from rapids_trav.errors import TravError, TravWarning, type_name, written
+from rapids_trav.errors import TravError, type_name, warn, written
 from rapids_trav.frames.columns import Frame, library_of
 from rapids_trav.storage.build_options import BuildOptions
 from rapids_trav.utilities.checks import one_of
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from rapids_trav.distributed.session.gang import Gang
 
-PACKAGE = str(Path(__file__).parents[1])
 PARTS = "parts.json"  # head file of a folder that `ranks.saved_parts` wrote
 ENGINES = ("auto", "cpu", "cuda")
 # Options that control the storage of a graph in one process, or serve questions that workers do not answer.
@@ -44,7 +43,7 @@ def cluster_for(edges: object, options: BuildOptions) -> Client | None:
     client = current_client() if options.client is None else checked_client(options.client)
     if client is None:
         _refuse(options, OF_WORKERS, "is for graphs on the workers of a cluster, and there is no client")
-        _warn(
+        warn(
             "The Dask frame is computed into this process, since there is no distributed.Client: make one, "
             "or give client=, and its workers hold the graph."
         )
@@ -108,7 +107,7 @@ def build(edges: Frame, options: BuildOptions, client: Client) -> DistributedQue
         dst=sides[1],
         directed=bool(options.directed),
         vertices=dask_frames.portable(options.vertices, client),
-        grid=None if options.grid is None else (options.grid[0], options.grid[1]),
+        grid=None if options.grid is None else (int(options.grid[0]), int(options.grid[1])),
         keep_rows=bool(options.keep_rows),
     )
     gang = open_gang(client, engine)
@@ -205,7 +204,7 @@ def _refuse(options: BuildOptions, names: tuple[str, ...], why: str) -> None:
     defaults = {field.name: field.default for field in fields(options)}
     for name in names:
         value = getattr(options, name)
-        if value is not defaults[name]:
+        if value is not defaults[name] and not (isinstance(value, np.bool_) and value == defaults[name]):
             shown = f"{name}=" if name == "client" else f"{name}={written(value)}"
             raise TravError(f"{shown} {why}: leave it out{_instead(name)}.")
 
@@ -215,11 +214,3 @@ def _instead(name: str) -> str:
     if name in OF_WORKERS:
         return ", or give a Dask frame and a client"
     return ", or build the graph of edges.compute() in this process"
-
-
-def _warn(message: str) -> None:
-    """Issue a warning that points to the caller's line, outside this package."""
-    frame, level = sys._getframe(1), 2
-    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
-        frame, level = frame.f_back, level + 1  # type: ignore[assignment]
-    warnings.warn(message, TravWarning, stacklevel=level)

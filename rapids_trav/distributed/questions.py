@@ -10,12 +10,12 @@ edges of a neighbourhood, the numbers of the partitions of the edge list that th
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Hashable, Iterator, Mapping, Sequence, Sized
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from rapids_trav.algorithms.bfs import Answer, Traced
-from rapids_trav.algorithms.bfs_stream import BfsStream, OpenStreams
+from rapids_trav.algorithms.bfs_stream import BfsStream, OpenStreams, counted
 from rapids_trav.algorithms.khop import Neighborhood
 from rapids_trav.algorithms.options import (
     BetweennessOptions,
@@ -39,6 +39,7 @@ from rapids_trav.memory.budget import Budget
 from rapids_trav.programs.definition import Program
 from rapids_trav.storage.filters import refuse_mask
 from rapids_trav.utilities.locations import location
+from rapids_trav.utilities.progress import once
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -120,7 +121,10 @@ class DistributedQuestions:
         if not isinstance(roots, Iterator):  # those are read as the searches advance
             roots = portable(roots, self._client)
         given = each_vertex("roots", roots, len(self.ends[0]), on_gpu=False)
-        stream: BfsStream[Frame] = BfsStream((root, self.bfs(root, options)) for root in given)
+        total = len(roots) if isinstance(roots, Sized) else None
+        silent = replace(options, progress=False)
+        answers = ((root, self.bfs(root, silent)) for root in given)
+        stream: BfsStream[Frame] = BfsStream(counted(answers, total, options.progress))
         return self._streams.add(stream)
 
     def paths(self, sources: object, options: PathOptions) -> Frame:
@@ -205,9 +209,11 @@ class DistributedQuestions:
     def _ask(self, name: str, *arguments: object, **options: object) -> Any:
         from rapids_trav.distributed.ranks.service import ask
 
+        progress: object = options.pop("progress", False)
         given = tuple(portable(value, self._client) for value in arguments)
         named = {option: portable(value, self._client) for option, value in options.items()}
-        return self._gang.call(ask, name, given, named)
+        with once(name, progress, "questions"):  # type: ignore[arg-type]
+            return self._gang.call(ask, name, given, named)
 
     def _frame(self, kept: KeptOnWorkers, name: str, kind: tuple, in_turns: bool = False) -> Frame:
         """Return an answer as a Dask frame.

@@ -10,8 +10,9 @@ import pandas as pd
 import pyarrow as pa
 
 from rapids_trav.edges.frame_rows import GraphDefaults
-from rapids_trav.errors import TravError, type_name
+from rapids_trav.errors import TravError, first_line, type_name
 from rapids_trav.frames.columns import Frame, Values, library_of
+from rapids_trav.frames.exchange import with_sums
 
 NAMES = ("src", "dst", "weight")  # columns of the frame made from arrays
 
@@ -69,23 +70,22 @@ def adjacency(matrix: Values) -> tuple[Frame, GraphDefaults]:
     """Make a frame from a square matrix, with an edge from the row to the column of each stored entry.
 
     As in `scipy.sparse.csgraph`, the graph is directed and the entries are its weights; a boolean matrix
-    gives no weights.  Entries that are stored several times are added, as SciPy does; stored zeros are edges.
-    All rows are vertices.
+    gives no weights.  Entries that are stored several times are added, in int64 or float64; stored zeros are
+    edges.  All rows are vertices.
 
     Raises
     ------
     TravError
-        If the matrix is not square.
+        If the matrix is not square, or an index of it leads outside.
     """
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise TravError(
             f"The {type(matrix).__name__} has the shape {' by '.join(map(str, matrix.shape))}, and an "
             f"adjacency matrix has a row and a column for each vertex: give a square one."
         )
-    entries = matrix.tocoo()
+    entries = _entries(matrix)
     if matrix.format in ("coo", "csr", "csc") and not matrix.has_canonical_format:
-        entries = entries.copy()
-        entries.sum_duplicates()
+        entries = with_sums(entries)
     columns = {"src": entries.row, "dst": entries.col}
     weighted = entries.dtype.kind != "b"
     if weighted:
@@ -93,6 +93,23 @@ def adjacency(matrix: Values) -> tuple[Frame, GraphDefaults]:
     vertices = np.arange(matrix.shape[0], dtype=entries.row.dtype)
     defaults = GraphDefaults(directed=True, weight="weight" if weighted else None, vertices=vertices)
     return _frame(columns, "pandas"), defaults
+
+
+def _entries(matrix: Values) -> Values:
+    """Return a matrix in coordinate form.
+
+    Indices outside it are refused, since its arrays may have been changed and SciPy's own loops do not check.
+    """
+    try:
+        if hasattr(matrix, "check_format"):
+            matrix.check_format(full_check=True)
+        entries = matrix.tocoo()
+        return type(entries)((entries.data, (entries.row, entries.col)), shape=matrix.shape)  # checks them
+    except ValueError as error:
+        raise TravError(
+            f"The arrays of the {type(matrix).__name__} do not fit together ({first_line(error)}): make the "
+            f"matrix anew."
+        ) from error
 
 
 def _kind(obj: object) -> str | None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 
 import numpy as np
+import pyarrow as pa
 
 from rapids_trav.edges.sources import EdgeSource
-from rapids_trav.errors import TravError
+from rapids_trav.errors import TravError, warn
 from rapids_trav.frames.columns import Dtype, Series, Values
+from rapids_trav.frames.decimals import as_integers, decimals_of
+from rapids_trav.frames.sums import LIMIT, magnitude
 from rapids_trav.ids.given import read_column, refuse_nulls
 from rapids_trav.ids.maps import Library
+from rapids_trav.utilities.progress import report
 
 
 class BuildPass:
@@ -30,10 +34,18 @@ class BuildPass:
         self.chunks = 0
         self.n_edges = 0
         self.weight_dtype: np.dtype | None = None
+        self._decimals = Decimals()
+
+    @property
+    def weight_scale(self) -> int | None:
+        """Digits after the point of decimal weights that integers hold; None for all others."""
+        return self._decimals.scale if self.weight_dtype == np.int64 and self._decimals.found else None
 
     def __iter__(self) -> Iterator[list[tuple[Hashable, Series]]]:
         self.chunks = self.n_edges = 0
+        self.weight_dtype, self._decimals = None, Decimals()
         dtypes: list[Dtype] = []
+        total = self._source.count_rows()
         columns = [*self._sides[0], *self._sides[1], *([self._weight] if self._weight is not None else [])]
         for frame in self._source.chunks(list(dict.fromkeys(columns))):  # the sides may share a column
             if self._weight is not None:
@@ -42,7 +54,13 @@ class BuildPass:
                 yield [(name, frame[name]) for name in side]
             self.chunks += 1
             self.n_edges += len(frame)
+            report(self.n_edges, total, "rows")
             dtypes = [frame[name].dtype for name in self._sides[0]]
+        if self._decimals.found and self.weight_dtype != np.int64:
+            warn(
+                f"weight={self._weight!r} holds decimals that do not all fit 64 bits without their point, so "
+                f"that they are rounded to float64: scale them, or give float64."
+            )
         for components in self._extra:
             yield [
                 ("vertices", isolated(values, dtype, self._source.library))
@@ -50,23 +68,55 @@ class BuildPass:
             ]
 
     def _check_weight(self, column: Series) -> None:
-        if column.dtype.kind not in "iuf" or hasattr(column.dtype, "categories"):
+        decimals, remedy = decimals_of(column), self._source.library.remedy
+        if (decimals is None and column.dtype.kind not in "iuf") or hasattr(column.dtype, "categories"):
             raise TravError(
                 f"weight={self._weight!r} is a column of {column.dtype}: "
-                f"name a numeric one, or convert it with astype."
+                f"name a numeric one, or convert it with {remedy('astype')}."
             )
         if nulls := self._source.library.null_count(column):
             raise TravError(
                 f"weight={self._weight!r} holds {nulls} null{'s' if nulls > 1 else ''}: "
-                f"fill {'them' if nulls > 1 else 'it'} first, for example with fillna."
+                f"fill {'them' if nulls > 1 else 'it'} first, for example with {remedy('fillna')}."
             )
+        float64 = remedy("astype('float64')")
         if column.dtype.kind == "u" and len(column) and (largest := int(column.max())) >= 2**63:
             raise TravError(
                 f"weight={self._weight!r} holds {largest}, which does not fit int64: "
-                f"convert it, for example with astype('float64')."
+                f"convert it, for example with {float64}."
             )
-        dtype = _weight_dtype(column.dtype)
+        mixed = self.weight_dtype is not None and self._decimals.found != (decimals is not None)
+        dtype = _weight_dtype(column.dtype) if decimals is None else self._decimals.add(decimals)
+        dtype = np.dtype(np.float64) if mixed else dtype  # decimals in some frames alone
         self.weight_dtype = dtype if self.weight_dtype is None else np.promote_types(dtype, self.weight_dtype)
+
+
+class Decimals:
+    """What decimal weights need as integers: digits after the point, and the sum of all.
+
+    Attributes
+    ----------
+    found : bool
+        Whether there were any.
+    scale : int
+        The most digits after the point.
+    """
+
+    def __init__(self) -> None:
+        self.found = False
+        self.scale = 0
+        self._total = 0  # of all, in units of the last of `scale` digits; None if one does not fit
+
+    def add(self, values: pa.Array) -> np.dtype:
+        """Take a column; return the type that holds all so far, int64 or float64."""
+        self.found = True
+        scale = max(values.type.scale, self.scale)
+        whole = as_integers(values, scale)
+        if whole is not None:
+            self._total = self._total * 10 ** (scale - self.scale) + magnitude(whole)
+            self.scale = scale
+        fits = whole is not None and self._total < LIMIT
+        return np.dtype(np.int64 if fits else np.float64)
 
 
 def isolated(values: Values, dtype: Dtype, library: Library) -> Series:

@@ -79,6 +79,12 @@ def _checked_flags(column: Column, frame: Frame, library: Library) -> Column:
 def _compared(test: Comparison, frame: Frame, library: Library) -> Truth:
     left = frame[test.column.name]
     right = frame[test.other.name] if isinstance(test.other, Column) else None
+    for operand in (test.column, test.other):
+        if isinstance(operand, type(test.column)):
+            dtype = frame[operand.name].dtype
+            # rows of nested types Arrow may be unable to take
+            if isinstance(dtype, pd.ArrowDtype) and pa.types.is_nested(dtype.pyarrow_dtype):
+                raise _incomparable(operand.name, frame[operand.name])
     null = _nulls(left, library)
     if right is not None:
         null = null | _nulls(right, library)

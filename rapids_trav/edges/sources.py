@@ -228,7 +228,7 @@ def edge_columns(source: EdgeSource, src: Ends, dst: Ends) -> tuple[list[Hashabl
     if src is None and dst is None:
         from rapids_trav.io.columns import usual_ends  # the package imports parsers, which frames do not need
 
-        found = usual_ends([name for name in source.columns if isinstance(name, str)])
+        found = usual_ends(list(dict.fromkeys(name for name in source.columns if isinstance(name, str))))
         if found is not None:
             src, dst = found
         else:

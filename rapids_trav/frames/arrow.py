@@ -6,12 +6,14 @@ not have stay in Arrow's form.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from rapids_trav.errors import TravError, first_line
 
 NULLABLE = {
     pa.int8(): pd.Int8Dtype(),
@@ -34,7 +36,14 @@ def plain_table(table: pa.Table) -> pa.Table:
     All unordered dictionaries of one type become one throughout the table, so that both ends of the edges
     have the same categories; its values ascend, since Arrow gives their positions no meaning.  An ordered
     dictionary is its column's own, for the order of one says nothing of another.
+
+    Raises
+    ------
+    TravError
+        If offsets or indices of a column lead outside its buffers.
     """
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        check_sound(name, column)
     columns = [_plain(column) for column in table.columns]
     groups: dict[pa.DataType, list[int]] = {}
     for i, column in enumerate(columns):
@@ -49,6 +58,16 @@ def plain_table(table: pa.Table) -> pa.Table:
     return pa.table(columns, names=table.column_names)
 
 
+def check_sound(name: Hashable, column: pa.Array | pa.ChunkedArray) -> None:
+    """Refuse a column whose offsets or indices lead outside its buffers: neither Arrow nor kernels check."""
+    try:
+        column.validate(full=True)
+    except (pa.ArrowException, IndexError) as error:
+        raise TravError(
+            f"Column {name!r} is damaged ({first_line(error)}): make it anew, by the safe functions of Arrow."
+        ) from error
+
+
 def ordered(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a column of a dictionary type as one of an ordered dictionary."""
     kind = pa.dictionary(column.type.index_type, column.type.value_type, True)
@@ -59,6 +78,8 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     kind = column.type
     if kind in PLAIN:
         return column.cast(PLAIN[kind])
+    if pa.types.is_decimal(kind) and kind.bit_width < 128:
+        return column.cast(pa.decimal128(kind.precision, kind.scale))
     if kind == pa.time64("ns"):
         try:
             return column.cast(pa.time64("us"))
@@ -109,6 +130,23 @@ def _sharing(columns: Sequence[pa.ChunkedArray]) -> list[pa.ChunkedArray]:
 
 def _dictionary(indices: pa.Array, values: pa.Array, ordered: bool) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(indices, values, ordered=ordered)
+
+
+def taken(column: pa.ChunkedArray, rows: np.ndarray) -> pa.ChunkedArray:
+    """Return these rows of a column of any type; Arrow cannot take those of some."""
+    kind = column.type
+    if kind in PLAIN:
+        return column.cast(PLAIN[kind]).take(pa.array(rows)).cast(kind)
+    if pa.types.is_run_end_encoded(kind):
+        values = pc.run_end_decode(column).take(pa.array(rows))
+        return pa.chunked_array(pc.run_end_encode(values, run_end_type=kind.run_end_type), kind)
+    try:
+        return column.take(pa.array(rows))
+    except pa.ArrowNotImplementedError:  # views inside of lists, for example
+        firsts = np.flatnonzero(np.diff(rows, prepend=-2) != 1)
+        ends = np.append(firsts[1:], len(rows))
+        runs = [column.slice(rows[first], end - first) for first, end in zip(firsts, ends, strict=True)]
+        return pa.chunked_array([chunk for run in runs for chunk in run.chunks], kind)
 
 
 def to_pandas(table: pa.Table) -> pd.DataFrame:

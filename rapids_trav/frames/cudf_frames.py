@@ -81,6 +81,10 @@ class CudfFrames:
     def without_nulls(self, name: Hashable) -> str:
         return f"edges.dropna(subset=[{name!r}])"
 
+    def remedy(self, call: str) -> str:
+        """Return, for a message, what in the caller's library does the same as this call of pandas."""
+        return call
+
     def codes(self, column: Series) -> Series:
         return column.cat.codes.fillna(-1)  # cuDF's codes of nulls are null
 

@@ -15,6 +15,8 @@ import pandas as pd
 from rapids_trav.errors import TravError, written
 from rapids_trav.frames import forms, proxies
 from rapids_trav.frames.columns import Array, Frame, id_names, written_id
+from rapids_trav.frames.decimals import as_floats, decimals_of
+from rapids_trav.frames.sums import LIMIT, magnitude, sum_dtype
 
 if TYPE_CHECKING:
     import igraph
@@ -78,19 +80,49 @@ def to_scipy(vertices: Frame, edges: Frame, columns: EdgeColumns) -> scipy.spars
     """Build the SciPy matrix that `Graph.to_scipy` documents."""
     vertices, edges = on_host(vertices), on_host(edges)
     u, v = ends_of(vertices, edges, columns)
-    weight = None if columns.weight is None else edges[columns.weight].to_numpy()
+    weight = None if columns.weight is None else _numbers(edges[columns.weight])
     return matrix(u, v, weight, len(vertices), columns.directed)
+
+
+def _numbers(column: pd.Series) -> np.ndarray:
+    decimals = decimals_of(column)
+    return column.to_numpy() if decimals is None else as_floats(decimals)
 
 
 def matrix(u: Array, v: Array, weight: Array | None, n: int, directed: bool) -> scipy.sparse.csr_array:
     """Return the adjacency matrix of edges between the vertices 0 to n-1; repeated edges are summed."""
     sparse = _library("scipy.sparse", "to_scipy")
-    values = np.ones(len(u), dtype=np.int64) if weight is None else weight
+    given = np.ones(len(u), dtype=np.int64) if weight is None else weight.astype(sum_dtype(weight.dtype))
+    values = given
     if not directed:
         other = u != v
         u, v = np.concatenate([u, v[other]]), np.concatenate([v, u[other]])
         values = np.concatenate([values, values[other]])
-    return sparse.csr_array((values, (u, v)), shape=(n, n))
+    summed = sparse.csr_array((values, (u, v)), shape=(n, n))
+    refuse_overflow(given, repeated=summed.nnz < len(values))
+    return summed
+
+
+def with_sums(entries: scipy.sparse.coo_array) -> scipy.sparse.coo_array:
+    """Return entries, those of one place added up, integers in int64 and floats in float64.
+
+    Entries of which no two have one place are returned as they are.
+    """
+    boolean = entries.dtype.kind == "b"
+    summed = (entries if boolean else entries.astype(sum_dtype(entries.dtype))).tocsr()
+    if summed.nnz == len(entries.data):
+        return entries
+    refuse_overflow(entries.data, repeated=not boolean)
+    return summed.tocoo()
+
+
+def refuse_overflow(weights: Array, repeated: bool) -> None:
+    """Refuse integer weights of repeated edges if all together could pass 2^63 - 1."""
+    if repeated and weights.dtype.kind in "iu" and (total := magnitude(weights)) > LIMIT:
+        raise TravError(
+            f"The edges are repeated, and their weights add up to {total}, more than 2^63 - 1: convert the "
+            f"weights, for example with astype('float64')."
+        )
 
 
 def _library(name: str, method: str) -> ModuleType:

@@ -11,6 +11,7 @@ import sys
 import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from types import ModuleType
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -36,6 +37,13 @@ class ArrowForm:
     """Operations on pyarrow tables."""
 
     name = "pyarrow"
+    remedies: ClassVar[dict[str, str]] = {  # what takes the place of pandas' functions in a message
+        "astype(str)": "cast(pyarrow.string())",
+        "astype('float64')": "cast(pyarrow.float64())",
+        "astype('int8')": "cast(pyarrow.int8())",
+        "astype": "cast",
+        "fillna": "fill_null",
+    }
 
     def owns(self, frame: object) -> bool:
         """Return whether this is a frame of the caller's kind."""
@@ -55,12 +63,7 @@ class ArrowForm:
 
     def take(self, frame: Frame, rows: np.ndarray) -> Frame:
         """Return these rows with all columns, as a frame of the caller's kind."""
-        if not any(column.type in arrow.PLAIN for column in frame.columns):
-            return frame.take(pa.array(rows))
-        # Arrow cannot take rows of string views.
-        plain = [column.cast(arrow.PLAIN.get(column.type, column.type)) for column in frame.columns]
-        taken = pa.table(plain, names=frame.column_names).take(pa.array(rows))
-        return taken.cast(frame.schema)
+        return pa.table([arrow.taken(column, rows) for column in frame.columns], schema=frame.schema)
 
     def concat(self, frames: Sequence[Frame]) -> Frame:
         """Concatenate the rows of all frames."""
@@ -95,6 +98,13 @@ class PandasForm(ArrowForm):
     """Operations on pyarrow tables that were read from another library, with answers in pandas."""
 
     name = "pandas"
+    remedies: ClassVar[dict[str, str]] = {
+        "astype(str)": "CAST(... AS VARCHAR)",
+        "astype('float64')": "CAST(... AS DOUBLE)",
+        "astype('int8')": "CAST(... AS TINYINT)",
+        "astype": "CAST",
+        "fillna": "coalesce",
+    }
 
     def owns(self, frame: object) -> bool:
         return isinstance(frame, pd.DataFrame)
@@ -123,6 +133,13 @@ class PolarsForm:
     """Operations on polars frames."""
 
     name = "polars"
+    remedies: ClassVar[dict[str, str]] = {
+        "astype(str)": "cast(polars.String)",
+        "astype('float64')": "cast(polars.Float64)",
+        "astype('int8')": "cast(polars.Int8)",
+        "astype": "cast",
+        "fillna": "fill_null",
+    }
 
     @property
     def _polars(self) -> ModuleType:
@@ -198,6 +215,9 @@ class HandedOut:
 
     def without_nulls(self, name: Hashable) -> str:
         return self.form.without_nulls(name)
+
+    def remedy(self, call: str) -> str:
+        return self.form.remedies[call]
 
     def read(self, frame: Frame, columns: Sequence[Hashable]) -> Frame:
         """Read columns of one of the caller's frames into a frame of pandas or cuDF.

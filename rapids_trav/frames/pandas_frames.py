@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from rapids_trav.frames import proxies
+from rapids_trav.frames.arrow import check_sound
 from rapids_trav.frames.columns import (
     FEW,
     Array,
@@ -57,6 +58,7 @@ class PandasFrames:
         if foreign:
             frame = frame.copy(deep=False)
         for i in foreign:
+            check_arrow(frame.columns[i], frame.iloc[:, i])
             frame.isetitem(i, _native(frame.iloc[:, i]))
         return frame
 
@@ -77,6 +79,10 @@ class PandasFrames:
     def without_nulls(self, name: Hashable) -> str:
         """Return, for a message, how the caller drops the rows in which a column is null."""
         return f"edges.dropna(subset=[{name!r}])"
+
+    def remedy(self, call: str) -> str:
+        """Return, for a message, what in the caller's library does the same as this call of pandas."""
+        return call
 
     def codes(self, column: Series) -> Series:
         """Return the codes of a categorical column, -1 for null."""
@@ -236,12 +242,20 @@ def _native(column: Series) -> Series:
     return categories.set_axis(column.index).rename(column.name)
 
 
+def check_arrow(name: Hashable, column: Series) -> None:
+    """Refuse a column over Arrow's buffers that leads outside them."""
+    if isinstance(column.dtype, pd.ArrowDtype) or getattr(column.dtype, "storage", None) == "pyarrow":
+        check_sound(name, pa.chunked_array(pa.array(column.array)))
+
+
 def nullable_dtype(dtype: np.dtype) -> str:
     """Return the name of pandas' nullable dtype for integers or floats."""
     return {"i": "Int", "u": "UInt", "f": "Float"}[dtype.kind] + str(8 * dtype.itemsize)
 
 
 def _nullable(values: np.ndarray, valid: np.ndarray) -> pd.api.extensions.ExtensionArray:
+    if values.dtype == np.float16:  # which pandas' own types lack
+        return pd.arrays.ArrowExtensionArray(pa.array(values, mask=~valid))
     kind = pd.arrays.FloatingArray if values.dtype.kind == "f" else pd.arrays.IntegerArray
     return kind(values, ~valid)
 

@@ -38,12 +38,13 @@ from rapids_trav.storage.build_options import Order
 from rapids_trav.storage.edge_rows import RowReader
 from rapids_trav.storage.filters import Filter
 from rapids_trav.storage.in_memory import InMemory
+from rapids_trav.utilities.progress import ProgressOption
 
 __all__ = ["Graph"]
 
 class Graph(Generic[FrameT]):
     questions: Questions
-    def __init__(self, questions: Questions) -> None: ...
+    def __init__(self, edges: Any, src: Ends = None, dst: Ends = None, **options: Any) -> None: ...
     def __enter__(self) -> Graph[FrameT]: ...
     def __exit__(self, *error: object) -> None: ...
     @property
@@ -93,7 +94,7 @@ class Graph(Generic[FrameT]):
     def to_networkx(self) -> networkx.Graph: ...
     def to_igraph(self) -> igraph.Graph: ...
     def to_scipy(self) -> scipy.sparse.csr_array: ...
-    def path_layout(self, relaxed: int = 0) -> PathLayout: ...
+    def path_layout(self, relaxed: int = 0, *, progress: ProgressOption = False) -> PathLayout: ...
     @overload
     def run(
         self,
@@ -111,7 +112,7 @@ class Graph(Generic[FrameT]):
         processor: Processor = "auto",
         schedule: Schedule = "auto",
         trace: Literal[False] = False,
-        progress: bool = False,
+        progress: ProgressOption = False,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
@@ -134,7 +135,7 @@ class Graph(Generic[FrameT]):
         processor: Processor = "auto",
         schedule: Schedule = "auto",
         trace: Literal[True],
-        progress: bool = False,
+        progress: ProgressOption = False,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
@@ -157,7 +158,7 @@ class Graph(Generic[FrameT]):
         processor: Processor = "auto",
         schedule: Schedule = "auto",
         trace: bool,
-        progress: bool = False,
+        progress: ProgressOption = False,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
@@ -173,7 +174,7 @@ class Graph(Generic[FrameT]):
         processor: Processor = "auto",
         schedule: Schedule = "auto",
         trace: Literal[False] = False,
-        progress: bool = False,
+        progress: ProgressOption = False,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
@@ -188,7 +189,7 @@ class Graph(Generic[FrameT]):
         processor: Processor = "auto",
         schedule: Schedule = "auto",
         trace: Literal[True],
-        progress: bool = False,
+        progress: ProgressOption = False,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
@@ -203,7 +204,7 @@ class Graph(Generic[FrameT]):
         processor: Processor = "auto",
         schedule: Schedule = "auto",
         trace: bool,
-        progress: bool = False,
+        progress: ProgressOption = False,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
@@ -222,7 +223,7 @@ class Graph(Generic[FrameT]):
         processor: Processor = "auto",
         schedule: Schedule = "auto",
         trace: Literal[False] = False,
-        progress: bool = False,
+        progress: ProgressOption = False,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
@@ -241,7 +242,7 @@ class Graph(Generic[FrameT]):
         processor: Processor = "auto",
         schedule: Schedule = "auto",
         trace: Literal[True],
-        progress: bool = False,
+        progress: ProgressOption = False,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
@@ -260,7 +261,7 @@ class Graph(Generic[FrameT]):
         processor: Processor = "auto",
         schedule: Schedule = "auto",
         trace: bool,
-        progress: bool = False,
+        progress: ProgressOption = False,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
@@ -279,7 +280,7 @@ class Graph(Generic[FrameT]):
         processor: Processor = "auto",
         schedule: Schedule = "auto",
         trace: Literal[False] = False,
-        progress: bool = False,
+        progress: ProgressOption = False,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
@@ -299,7 +300,7 @@ class Graph(Generic[FrameT]):
         processor: Processor = "auto",
         schedule: Schedule = "auto",
         trace: Literal[True],
-        progress: bool = False,
+        progress: ProgressOption = False,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
@@ -319,7 +320,7 @@ class Graph(Generic[FrameT]):
         processor: Processor = "auto",
         schedule: Schedule = "auto",
         trace: bool,
-        progress: bool = False,
+        progress: ProgressOption = False,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
@@ -332,16 +333,31 @@ class Graph(Generic[FrameT]):
         direction: Direction = "in",
         improved: bool = True,
         where: Filter = None,
+        progress: ProgressOption = False,
     ) -> FrameT: ...
-    def harmonic(self, of: object = None, *, direction: Direction = "in", where: Filter = None) -> FrameT: ...
+    def harmonic(
+        self,
+        of: object = None,
+        *,
+        direction: Direction = "in",
+        where: Filter = None,
+        progress: ProgressOption = False,
+    ) -> FrameT: ...
     def eccentricity(
         self,
         of: object = None,
         *,
         direction: Direction = "out",
         where: Filter = None,
+        progress: ProgressOption = False,
     ) -> FrameT: ...
-    def diameter(self, *, direction: Direction = "out", where: Filter = None) -> int: ...
+    def diameter(
+        self,
+        *,
+        direction: Direction = "out",
+        where: Filter = None,
+        progress: ProgressOption = False,
+    ) -> int: ...
     def betweenness(
         self,
         k: int | None = None,
@@ -353,8 +369,16 @@ class Graph(Generic[FrameT]):
         endpoints: bool = False,
         direction: Direction = "out",
         where: Filter = None,
+        progress: ProgressOption = False,
     ) -> FrameT: ...
-    def distances(self, pairs: object, *, direction: Direction = "out", where: Filter = None) -> FrameT: ...
+    def distances(
+        self,
+        pairs: object,
+        *,
+        direction: Direction = "out",
+        where: Filter = None,
+        progress: ProgressOption = False,
+    ) -> FrameT: ...
     @overload
     def bfs(
         self,
@@ -371,6 +395,7 @@ class Graph(Generic[FrameT]):
         variant: str = "auto",
         tuning: Mapping[str, object] | None = None,
         trace: Literal[False] = False,
+        progress: ProgressOption = False,
     ) -> FrameT: ...
     @overload
     def bfs(
@@ -388,6 +413,7 @@ class Graph(Generic[FrameT]):
         variant: str = "auto",
         tuning: Mapping[str, object] | None = None,
         trace: Literal[True],
+        progress: ProgressOption = False,
     ) -> Traced[FrameT]: ...
     @overload
     def bfs(
@@ -405,6 +431,7 @@ class Graph(Generic[FrameT]):
         variant: str = "auto",
         tuning: Mapping[str, object] | None = None,
         trace: bool,
+        progress: ProgressOption = False,
     ) -> FrameT | Traced[FrameT]: ...
     def bfs_stream(
         self,
@@ -417,6 +444,7 @@ class Graph(Generic[FrameT]):
         reached_only: bool = False,
         deterministic: bool = False,
         where: Filter = None,
+        progress: ProgressOption = False,
     ) -> BfsStream[FrameT]: ...
     def paths(
         self,
@@ -431,6 +459,7 @@ class Graph(Generic[FrameT]):
         weighted: bool = False,
         variant: str = "auto",
         tuning: Mapping[str, object] | None = None,
+        progress: ProgressOption = False,
     ) -> FrameT: ...
     def khop(
         self,
@@ -439,6 +468,7 @@ class Graph(Generic[FrameT]):
         *,
         direction: Direction = "out",
         where: Filter = None,
+        progress: ProgressOption = False,
     ) -> Neighborhood[FrameT]: ...
     def levels(
         self,
@@ -451,6 +481,7 @@ class Graph(Generic[FrameT]):
         where: Filter = None,
         variant: str = "auto",
         tuning: Mapping[str, object] | None = None,
+        progress: ProgressOption = False,
     ) -> FrameT: ...
     @overload
     @classmethod
@@ -473,6 +504,7 @@ class Graph(Generic[FrameT]):
         grid: tuple[int, int] | None = None,
         devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
+        progress: ProgressOption = False,
     ) -> Graph[DataFrameT]: ...
     @overload
     @classmethod
@@ -495,6 +527,7 @@ class Graph(Generic[FrameT]):
         grid: tuple[int, int] | None = None,
         devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
+        progress: ProgressOption = False,
     ) -> Graph[DataFrameT]: ...
     @overload
     @classmethod
@@ -517,6 +550,7 @@ class Graph(Generic[FrameT]):
         grid: tuple[int, int] | None = None,
         devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
+        progress: ProgressOption = False,
     ) -> Graph[DataFrameT]: ...
     @overload
     @classmethod
@@ -539,6 +573,7 @@ class Graph(Generic[FrameT]):
         grid: tuple[int, int] | None = None,
         devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
+        progress: ProgressOption = False,
     ) -> Graph[Any]: ...
     @overload
     @classmethod
@@ -561,6 +596,7 @@ class Graph(Generic[FrameT]):
         grid: tuple[int, int] | None = None,
         devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
+        progress: ProgressOption = False,
     ) -> Graph[pd.DataFrame]: ...
     @overload
     @classmethod
@@ -583,6 +619,7 @@ class Graph(Generic[FrameT]):
         grid: tuple[int, int] | None = None,
         devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
+        progress: ProgressOption = False,
     ) -> Graph[Any]: ...
     @classmethod
     def open(
@@ -594,8 +631,9 @@ class Graph(Generic[FrameT]):
         spill: str | os.PathLike[str] | None = None,
         verify: bool | None = None,
         client: object = None,
+        progress: ProgressOption = False,
     ) -> Graph[Any]: ...
-    def save(self, folder: str | os.PathLike[str]) -> None: ...
+    def save(self, folder: str | os.PathLike[str], *, progress: ProgressOption = False) -> None: ...
     def degrees(self, direction: Direction = "out") -> FrameT: ...
     def memory(self) -> FrameT: ...
     @property

@@ -13,6 +13,7 @@ from rapids_trav.frames.columns import Frame
 from rapids_trav.graph.properties import GraphProperties
 from rapids_trav.storage.filters import Filter
 from rapids_trav.utilities.checks import flag
+from rapids_trav.utilities.progress import ProgressOption
 
 
 class CentralityMethods(GraphProperties):
@@ -29,6 +30,7 @@ class CentralityMethods(GraphProperties):
         direction: Direction = "in",
         improved: bool = True,
         where: Filter = None,
+        progress: ProgressOption = False,
     ) -> Frame:
         """Measure closeness: the inverse of the mean distance between a vertex and the others.
 
@@ -44,6 +46,9 @@ class CentralityMethods(GraphProperties):
         where : str, array or Series, optional
             Which edges to use: the name of a boolean column, a condition such as
             ``"weight > 3 and kind == 'road'"``, or a mask with a flag for each edge, by position.
+        progress : bool or callable, default False
+            Show on a terminal or in a notebook what is done; or a function, called every now and then with
+            what is done, of how much and the unit: "sources", "pairs" or "vertices".
 
         Returns
         -------
@@ -65,15 +70,22 @@ class CentralityMethods(GraphProperties):
         1     107   0.459699
         """
         flag("improved", improved)
-        options = ClosenessOptions(direction=direction, where=where)
+        options = ClosenessOptions(direction=direction, where=where, progress=progress)
         return self.questions.closeness(of, options, improved)
 
-    def harmonic(self, of: object = None, *, direction: Direction = "in", where: Filter = None) -> Frame:
+    def harmonic(
+        self,
+        of: object = None,
+        *,
+        direction: Direction = "in",
+        where: Filter = None,
+        progress: ProgressOption = False,
+    ) -> Frame:
         """Measure harmonic centrality: the sum of the inverse distances between a vertex and the others.
 
         Parameters
         ----------
-        of, direction, where
+        of, direction, where, progress
             As in `closeness`.
 
         Returns
@@ -95,9 +107,17 @@ class CentralityMethods(GraphProperties):
         0       0  2.833333
         1       1  3.000000
         """
-        return self.questions.harmonic(of, ClosenessOptions(direction=direction, where=where))
+        options = ClosenessOptions(direction=direction, where=where, progress=progress)
+        return self.questions.harmonic(of, options)
 
-    def eccentricity(self, of: object = None, *, direction: Direction = "out", where: Filter = None) -> Frame:
+    def eccentricity(
+        self,
+        of: object = None,
+        *,
+        direction: Direction = "out",
+        where: Filter = None,
+        progress: ProgressOption = False,
+    ) -> Frame:
         """Measure eccentricity: the distance from a vertex to the farthest one that it reaches.
 
         The eccentricities of all vertices of an undirected graph are derived from bounds, usually with a few
@@ -105,7 +125,7 @@ class CentralityMethods(GraphProperties):
 
         Parameters
         ----------
-        of, where
+        of, where, progress
             As in `closeness`.
         direction : {"out", "in", "both"}
             Distances from the vertex, to it, or either way along edges.
@@ -133,16 +153,23 @@ class CentralityMethods(GraphProperties):
         3       3             3        4
         4       4             4        4
         """
-        return self.questions.eccentricity(of, CentralityOptions(direction=direction, where=where))
+        options = CentralityOptions(direction=direction, where=where, progress=progress)
+        return self.questions.eccentricity(of, options)
 
-    def diameter(self, *, direction: Direction = "out", where: Filter = None) -> int:
+    def diameter(
+        self,
+        *,
+        direction: Direction = "out",
+        where: Filter = None,
+        progress: ProgressOption = False,
+    ) -> int:
         """Return the longest finite distance between two vertices, in edges; 0 without edges.
 
         The diameter of a graph with several components is the largest of their diameters.
 
         Parameters
         ----------
-        direction, where
+        direction, where, progress
             As in `eccentricity`.
 
         Examples
@@ -152,7 +179,8 @@ class CentralityMethods(GraphProperties):
         >>> friends.diameter()
         8
         """
-        return self.questions.diameter(CentralityOptions(direction=direction, where=where))
+        options = CentralityOptions(direction=direction, where=where, progress=progress)
+        return self.questions.diameter(options)
 
     def betweenness(
         self,
@@ -165,6 +193,7 @@ class CentralityMethods(GraphProperties):
         endpoints: bool = False,
         direction: Direction = "out",
         where: Filter = None,
+        progress: ProgressOption = False,
     ) -> Frame:
         """Measure betweenness: the share of shortest paths that pass through each vertex or edge.
 
@@ -187,6 +216,8 @@ class CentralityMethods(GraphProperties):
         where : str, array or Series, optional
             Which edges to use: the name of a boolean column, a condition such as
             ``"weight > 3 and kind == 'road'"``, or a mask with a flag for each edge, by position.
+        progress : bool or callable, default False
+            As in `closeness`.
 
         Returns
         -------
@@ -234,10 +265,18 @@ class CentralityMethods(GraphProperties):
             endpoints=endpoints,
             direction=direction,
             where=where,
+            progress=progress,
         )
         return self.questions.betweenness(options)
 
-    def distances(self, pairs: object, *, direction: Direction = "out", where: Filter = None) -> Frame:
+    def distances(
+        self,
+        pairs: object,
+        *,
+        direction: Direction = "out",
+        where: Filter = None,
+        progress: ProgressOption = False,
+    ) -> Frame:
         """Return the distance of each pair of vertices.
 
         Parameters
@@ -250,6 +289,8 @@ class CentralityMethods(GraphProperties):
         where : str, array or Series, optional
             Which edges to use: the name of a boolean column, a condition such as
             ``"weight > 3 and kind == 'road'"``, or a mask with a flag for each edge, by position.
+        progress : bool or callable, default False
+            As in `closeness`.
 
         Returns
         -------
@@ -270,4 +311,5 @@ class CentralityMethods(GraphProperties):
         0       0    4000         5
         1     107    4038         4
         """
-        return self.questions.distances(pairs, CentralityOptions(direction=direction, where=where))
+        options = CentralityOptions(direction=direction, where=where, progress=progress)
+        return self.questions.distances(pairs, options)

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Generic
 
 from rapids_trav.algorithms.options import Direction
+from rapids_trav.algorithms.questions import Questions
 from rapids_trav.distributed import clusters
 from rapids_trav.edges.sources import Ends
 from rapids_trav.engines.interface import Engine
@@ -24,12 +25,13 @@ from rapids_trav.saved import graphs
 from rapids_trav.storage import build
 from rapids_trav.storage.build_options import BuildOptions, Order
 from rapids_trav.storage.memory_errors import telling_of_memory
+from rapids_trav.utilities.progress import ProgressOption, once, shown
 
 
 class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Generic[FrameT]):
     """A graph over the edges of a frame, built once and queried many times.
 
-    Make one with ``edges.trav.graph(...)`` or `Graph.from_edges`.
+    Make one with ``edges.trav.graph(...)`` or `Graph.from_edges`; ``Graph(edges, ...)`` is the latter.
 
     Attributes
     ----------
@@ -57,6 +59,16 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
     (4039, False, 'cpu')
     """
 
+    def __init__(self, edges: object, src: Ends = None, dst: Ends = None, **options: object) -> None:
+        self.questions = self.from_edges(edges, src, dst, **options).questions  # type: ignore[arg-type]
+
+    @classmethod
+    def _asking(cls, questions: Questions) -> Graph:
+        """Return the graph that hands its questions to this object."""
+        graph = object.__new__(cls)
+        graph.questions = questions
+        return graph
+
     @classmethod
     def from_edges(
         cls,
@@ -77,6 +89,7 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         grid: tuple[int, int] | None = None,
         devices: str | Sequence[int] | None = None,
         keep_rows: bool = True,
+        progress: ProgressOption = False,
     ) -> Graph:
         """Build a graph from an edge list.
 
@@ -100,8 +113,10 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
             By default, a graph is undirected, as in cuGraph and NetworkX, except that the graph of a sparse
             matrix is directed, as in SciPy.
         weight : str, optional
-            Numeric column without nulls.  By default, a graph has no weights, unless it is built from a tuple
-            of three arrays or a sparse matrix.  Like any other column, it stays addressable by its name.
+            Numeric column without nulls.  Decimals are exact, as integers of 64 bits in units of their last
+            digit, and so are sums of them; if all together do not fit, they are rounded to float64, with a
+            `TravWarning`.  By default, a graph has no weights, unless it is built from a tuple of three
+            arrays or a sparse matrix.  Like any other column, it stays addressable by its name.
         vertices : id, sequence, Series or frame, optional
             Vertices to include even if no edge has them.  Integers in a list take the dtype of the edges'
             ids if it can hold them, even if the frame has no rows: beside float64 ids, 3 is 3.0.
@@ -150,6 +165,10 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         keep_rows : bool, default True
             Whether workers keep all columns of the edges, for `where` and the edges of `khop`.  If False,
             they keep only the graph and need less memory.
+        progress : bool or callable, default False
+            Show on a terminal or in a notebook what is done; or a function, called every now and then with
+            what is done, of how much (None if it is not known) and the unit: "rows" that were read, then
+            "edges" of which rows of neighbours were built.
 
         Raises
         ------
@@ -198,12 +217,14 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
             grid=grid,
             devices=devices,
             keep_rows=keep_rows,
+            progress=progress,
         )
         if (cluster := clusters.cluster_for(edges, options)) is not None:
-            return cls(clusters.build(edges, options, cluster))
-        with telling_of_memory("building the graph", engine):
+            with once("building the graph", progress, "graphs"):
+                return cls._asking(clusters.build(edges, options, cluster))
+        with telling_of_memory("building the graph", engine), shown("building the graph", progress):
             parts = build.build(edges, options)
-        return cls(LocalQuestions(**vars(parts)))
+        return cls._asking(LocalQuestions(**vars(parts)))
 
     @classmethod
     def open(
@@ -215,6 +236,7 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         spill: str | os.PathLike[str] | None = None,
         verify: bool | None = None,
         client: object = None,
+        progress: ProgressOption = False,
     ) -> Graph:
         """Open a graph that `save` wrote.
 
@@ -238,6 +260,8 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
             For a graph that was saved from the workers of a cluster: the client of the cluster that opens
             it; by default, the current one.  That cluster may have more or fewer workers; all of them must
             be able to read the folder.
+        progress : bool or callable, default False
+            As in `from_edges`, in "bytes" that were checked.
 
         Raises
         ------
@@ -270,12 +294,13 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         """
         if (cluster := clusters.cluster_of_parts(folder, client)) is not None:
             clusters.refuse_local(memory_limit=memory_limit, spill=spill, verify=verify)
-            return cls(clusters.open_saved(folder, engine, cluster))
-        with telling_of_memory("opening the graph", engine):
+            with once("opening the graph", progress, "graphs"):
+                return cls._asking(clusters.open_saved(folder, engine, cluster))
+        with telling_of_memory("opening the graph", engine), shown("opening the graph", progress):
             parts = graphs.open_saved(folder, engine, memory_limit, spill, verify)
-        return cls(LocalQuestions(**vars(parts)))
+        return cls._asking(LocalQuestions(**vars(parts)))
 
-    def save(self, folder: str | os.PathLike[str]) -> None:
+    def save(self, folder: str | os.PathLike[str], *, progress: ProgressOption = False) -> None:
         """Write the graph to a folder, from which `Graph.open` loads it faster than it was built.
 
         `rapids_trav.saved.write` documents the files of the folder.  The folder is complete or does not
@@ -289,6 +314,8 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         ----------
         folder : path
             Folder that is empty or does not exist yet; a link stands for the folder to which it points.
+        progress : bool or callable, default False
+            As in `from_edges`, in "bytes" that were written.
 
         Raises
         ------
@@ -306,7 +333,8 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         ...     rapids_trav.Graph.open(f"{folder}/tree", engine="cpu").n_edges
         4
         """
-        self.questions.save(folder)
+        with shown("saving the graph", progress):
+            self.questions.save(folder)
 
     def degrees(self, direction: Direction = "out") -> Frame:
         """Return the number of edges at each vertex, as a frame of `vertex` and `degree` (int64).

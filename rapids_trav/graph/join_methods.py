@@ -16,6 +16,7 @@ from rapids_trav.frames.columns import Frame, Values, move
 from rapids_trav.frames.exchange import EdgeColumns
 from rapids_trav.graph.contents import GraphContents
 from rapids_trav.graph.properties import GraphProperties
+from rapids_trav.utilities.progress import ProgressOption, shown
 
 if TYPE_CHECKING:
     import igraph
@@ -118,13 +119,14 @@ class JoinMethods(GraphProperties):
         """Return the adjacency matrix as a `scipy.sparse.csr_array`.
 
         Row and column i belong to the i-th vertex in ascending order of the ids, as in the rows of an answer.
-        Entries are the weights or, without weights, the number of times that the edge occurs; weights of
-        repeated edges are added, as in SciPy.  The matrix of an undirected graph is symmetric.
+        Entries are the weights or, without weights, the number of times that the edge occurs, in int64 or
+        float64; weights of repeated edges are added.  The matrix of an undirected graph is symmetric.
 
         Raises
         ------
         TravError
-            If SciPy is not installed.
+            If SciPy is not installed, or integer weights of repeated edges could add up to more than
+            2^63 - 1.
 
         Examples
         --------
@@ -143,11 +145,13 @@ class JoinMethods(GraphProperties):
         rows = graph.rows.pairs() if graph.weight is None else graph.rows.weighted()
         parts = zip(*([move(part, np) for part in chunk] for chunk in rows), strict=True)
         u, v, *weight = (np.concatenate(part) for part in parts)
+        if graph.rows.weight is not None and graph.rows.weight.scale:
+            weight = [weight[0] / 10.0**graph.rows.weight.scale]  # SciPy has no decimals
         if place is not None:
             u, v = place[u], place[v]
         return exchange.matrix(u, v, weight[0] if weight else None, graph.n_vertices, graph.directed)
 
-    def path_layout(self, relaxed: int = 0) -> PathLayout:
+    def path_layout(self, relaxed: int = 0, *, progress: ProgressOption = False) -> PathLayout:
         """Decompose the edges into paths, each edge in one, and compare this layout with rows of neighbours.
 
         A value travels along all edges of a path in one pass, and long paths take less memory than rows.  The
@@ -160,6 +164,8 @@ class JoinMethods(GraphProperties):
             With 0 ("strict"), a path ends at the first vertex to which several edges lead, which is nearly
             every vertex of an undirected graph.  Otherwise, it goes on through such vertices until it has
             this many edges.
+        progress : bool or callable, default False
+            As in `run`, in "ranges" of vertices, one for each thread.
 
         Returns
         -------
@@ -193,7 +199,8 @@ class JoinMethods(GraphProperties):
         >>> layout.n_paths, layout.mean_length
         (1, 3.0)
         """
-        return self.questions.path_layout(relaxed)
+        with shown("path_layout", progress):
+            return self.questions.path_layout(relaxed)
 
     def _in_this_process(self, method: str) -> GraphContents:
         """Return the graph's contents; refuse the method for a graph on the workers of a cluster."""

@@ -50,7 +50,7 @@ from rapids_trav.storage.block_sizes import reading
 from rapids_trav.storage.edge_rows import EdgeRows
 from rapids_trav.storage.paged import Paged
 from rapids_trav.storage.parts import GraphParts
-from rapids_trav.utilities.progress import shown
+from rapids_trav.utilities.progress import streamed
 from rapids_trav.utilities.sizes import readable
 
 
@@ -82,23 +82,19 @@ class LocalQuestions(GraphContents):
 
     @question
     def run(self, program: Program, initial: object, options: ProgramOptions) -> Answer:
-        with shown("run", options.progress) as on_page:
-            return run.run(self, program, initial, options, on_page)
+        return run.run(self, program, initial, options, streamed())
 
     @question
     def components(self, options: ComponentsOptions) -> Answer:
-        with shown("components", options.progress) as on_page:
-            return components.components(self, options, on_page)
+        return components.components(self, options, streamed())
 
     @question
     def sssp(self, sources: object, options: SsspOptions) -> Answer:
-        with shown("sssp", options.progress) as on_page:
-            return sssp.sssp(self, sources, options, on_page)
+        return sssp.sssp(self, sources, options, streamed())
 
     @question
     def pagerank(self, options: PagerankOptions) -> Answer:
-        with shown("pagerank", options.progress) as on_page:
-            return pagerank.pagerank(self, options, on_page)
+        return pagerank.pagerank(self, options, streamed())
 
     @question
     def closeness(self, vertices: object, options: ClosenessOptions, improved: bool) -> Frame:

@@ -23,6 +23,7 @@ from rapids_trav.algorithms.options import (
 from rapids_trav.graph.properties import GraphProperties
 from rapids_trav.programs.definition import Program
 from rapids_trav.storage.filters import Filter
+from rapids_trav.utilities.progress import ProgressOption
 
 
 class ProgramMethods(GraphProperties):
@@ -44,7 +45,7 @@ class ProgramMethods(GraphProperties):
         processor: Processor = "auto",
         schedule: Schedule = "auto",
         trace: bool = False,
-        progress: bool = False,
+        progress: ProgressOption = False,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
@@ -114,9 +115,10 @@ class ProgramMethods(GraphProperties):
             memory ("stay") or had rows to work on ("work"), in milliseconds from the start; pandas' `explode`
             makes rows of them.  An asynchronous push has one row for all its rounds.  Sums of floats may
             differ in their last digits from those of a run without a trace, which adds them in another order.
-        progress : bool, default False
-            During the run, show on a terminal or in a notebook how many pages and bytes of a graph larger
-            than memory have been streamed.
+        progress : bool or callable, default False
+            Show on a terminal or in a notebook what is done, with the residual of a program that has a
+            tolerance; for a graph larger than memory, the pages and bytes streamed.  Or a function, called
+            with what is done, of how much (None if it is not known) and the unit: "iterations" or "pages".
         checkpoint : path, optional
             Folder in which to save the state of the run every `checkpoint_every` iterations and after the
             last.
@@ -198,7 +200,7 @@ class ProgramMethods(GraphProperties):
         processor: Processor = "auto",
         schedule: Schedule = "auto",
         trace: bool = False,
-        progress: bool = False,
+        progress: ProgressOption = False,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
@@ -279,7 +281,7 @@ class ProgramMethods(GraphProperties):
         processor: Processor = "auto",
         schedule: Schedule = "auto",
         trace: bool = False,
-        progress: bool = False,
+        progress: ProgressOption = False,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
@@ -304,7 +306,8 @@ class ProgramMethods(GraphProperties):
         DataFrame
             `vertex`, in ascending order; `distance`, null where unreached; `predecessor`, in the dtype of the
             ids, null at sources and where unreached.  Distances are in the unit of the weights: nullable
-            int64 for integer weights and nullable float64 for others.  They are the least sums, added along
+            int64 for integer weights, decimals for decimals, and nullable float64 for others.  They are the
+            least sums, added along
             the path in that type, and the same on every engine.  Predecessors form a tree, even over edges of
             weight 0; any of several valid predecessors may be returned.
 
@@ -314,8 +317,8 @@ class ProgramMethods(GraphProperties):
             If a source is not in the graph.
         TravError
             If the graph has no weights or a negative one, or if sums of weights along paths overflow the type
-            of distances; of integers, if the largest weight times the number of vertices does.  An edge of
-            infinite weight leads nowhere.
+            of distances; of integers, if the sum of all weights does.  An edge of infinite weight leads
+            nowhere.
 
         References
         ----------
@@ -361,7 +364,7 @@ class ProgramMethods(GraphProperties):
         processor: Processor = "auto",
         schedule: Schedule = "auto",
         trace: bool = False,
-        progress: bool = False,
+        progress: ProgressOption = False,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,

@@ -18,8 +18,7 @@ from rapids_trav.storage.in_memory import InMemory
 class GraphProperties:
     """Base class of `Graph`, with the attributes that it reads from its `questions`."""
 
-    def __init__(self, questions: Questions) -> None:
-        self.questions = questions
+    questions: Questions
 
     @property
     def n_vertices(self) -> int:

@@ -11,6 +11,7 @@ from rapids_trav.algorithms.options import Direction, Mode, PathOptions, SearchO
 from rapids_trav.frames.columns import Frame
 from rapids_trav.graph.properties import GraphProperties
 from rapids_trav.storage.filters import Filter
+from rapids_trav.utilities.progress import ProgressOption
 
 
 class SearchMethods(GraphProperties):
@@ -31,6 +32,7 @@ class SearchMethods(GraphProperties):
         variant: str = "auto",
         tuning: Mapping[str, object] | None = None,
         trace: bool = False,
+        progress: ProgressOption = False,
     ) -> Answer:
         """Run a breadth-first search: the distance of each vertex from the sources, and its predecessor.
 
@@ -67,6 +69,9 @@ class SearchMethods(GraphProperties):
             Return `Traced(result, trace)`, with a row in `trace` for each level.  A graph on many workers
             adds three columns for each worker r: `following_ms_r` for following edges, `exchange_ms_r` for
             messages, with the wait for slower workers, and `bytes_r` sent to others.
+        progress : bool or callable, default False
+            Show on a terminal or in a notebook what is done; or a function, called every now and then with
+            what is done, of how much (None if it is not known) and the unit: "sources".
 
         Returns
         -------
@@ -119,6 +124,7 @@ class SearchMethods(GraphProperties):
             variant=variant,
             tuning=tuning,
             trace=trace,
+            progress=progress,
         )
         return self.questions.bfs(sources, options)
 
@@ -133,6 +139,7 @@ class SearchMethods(GraphProperties):
         reached_only: bool = False,
         deterministic: bool = False,
         where: Filter = None,
+        progress: ProgressOption = False,
     ) -> BfsStream:
         """Search breadth-first from one root after another; iterate over pairs of root and answer.
 
@@ -146,6 +153,8 @@ class SearchMethods(GraphProperties):
             roots beyond the one whose answer was returned last.
         depth_limit, targets, direction, predecessors, reached_only, deterministic, where
             As in `bfs`.
+        progress : bool or callable, default False
+            As in `bfs`, in "roots" whose answers the program took.
 
         Returns
         -------
@@ -187,6 +196,7 @@ class SearchMethods(GraphProperties):
             reached_only=reached_only,
             deterministic=deterministic,
             where=where,
+            progress=progress,
         )
         return self.questions.bfs_stream(roots, options)
 
@@ -203,12 +213,13 @@ class SearchMethods(GraphProperties):
         weighted: bool = False,
         variant: str = "auto",
         tuning: Mapping[str, object] | None = None,
+        progress: ProgressOption = False,
     ) -> Frame:
         """Find a shortest path from the sources to each target.
 
         Parameters
         ----------
-        sources, targets, mode, depth_limit, direction, deterministic, where, variant, tuning
+        sources, targets, mode, depth_limit, direction, deterministic, where, variant, tuning, progress
             As in `bfs`.
         weighted : bool, default False
             Find the path of least weight, as in `sssp`, instead of the one with the fewest edges.  Any of
@@ -245,11 +256,18 @@ class SearchMethods(GraphProperties):
             weighted=weighted,
             variant=variant,
             tuning=tuning,
+            progress=progress,
         )
         return self.questions.paths(sources, options)
 
     def khop(
-        self, seeds: object, k: int, *, direction: Direction = "out", where: Filter = None
+        self,
+        seeds: object,
+        k: int,
+        *,
+        direction: Direction = "out",
+        where: Filter = None,
+        progress: ProgressOption = False,
     ) -> Neighborhood:
         """Return the vertices within `k` edges of the seeds, and the edges among them.
 
@@ -262,6 +280,8 @@ class SearchMethods(GraphProperties):
             As in `bfs`.
         where : as in `bfs`, optional
             Which edges to follow, and to return.
+        progress : bool or callable, default False
+            As in `bfs`.
 
         Returns
         -------
@@ -291,7 +311,8 @@ class SearchMethods(GraphProperties):
         0    0    1
         1    0    2
         """
-        return self.questions.khop(seeds, k, SearchOptions(direction=direction, where=where))
+        options = SearchOptions(direction=direction, where=where, progress=progress)
+        return self.questions.khop(seeds, k, options)
 
     def levels(
         self,
@@ -304,12 +325,13 @@ class SearchMethods(GraphProperties):
         where: Filter = None,
         variant: str = "auto",
         tuning: Mapping[str, object] | None = None,
+        progress: ProgressOption = False,
     ) -> Frame:
         """Count the vertices at each distance.
 
         Parameters
         ----------
-        sources, mode, depth_limit, targets, direction, where, variant, tuning
+        sources, mode, depth_limit, targets, direction, where, variant, tuning, progress
             As in `bfs`.
 
         Returns
@@ -338,5 +360,6 @@ class SearchMethods(GraphProperties):
             where=where,
             variant=variant,
             tuning=tuning,
+            progress=progress,
         )
         return self.questions.levels(sources, options)

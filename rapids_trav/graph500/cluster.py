@@ -47,7 +47,7 @@ def run_on_cluster(
     RankError
         If a worker fails or is lost.
     """
-    check(scale, edge_factor, roots, seed)
+    scale, edge_factor, roots, seed = check(scale, edge_factor, roots, seed)
     flag("validate", validate)
     checked_client(client)
     report = notify or (lambda step, done, total: None)

@@ -33,8 +33,10 @@ from rapids_trav.graph500.report import Report
 from rapids_trav.graph500.roots import choose
 from rapids_trav.storage.build_options import BuildOptions
 from rapids_trav.storage.on_devices import OnDevices, is_spread
-from rapids_trav.utilities.checks import flag
+from rapids_trav.utilities.checks import flag, integer
 from rapids_trav.utilities.machine import GPU_PACKAGES, find_driver, find_version
+from rapids_trav.utilities.progress import ProgressOption, shown
+from rapids_trav.utilities.progress import report as progress_of
 
 MOST_SCALE = 30  # labels are 32-bit
 MOST_EDGE_FACTOR = 2**20  # far beyond memory, and within the range of NumPy's integers
@@ -56,6 +58,7 @@ def run(
     devices: str | Sequence[int] | None = None,
     validate: bool = True,
     notify: Notify | None = None,
+    progress: ProgressOption = False,
 ) -> Report:
     """Run the Graph500 benchmark's breadth-first part.
 
@@ -78,6 +81,9 @@ def run(
         Check each search by the five rules (see `validation`); failures are reported, not raised.
     notify : callable, optional
         Called as ``notify(step, done, total)`` while it runs.
+    progress : bool or callable, default False
+        Show on a terminal or in a notebook what is done; or a function, called with what is done, of how much
+        and the unit: "roots", after the "rows" and "edges" of the build.
 
     Returns
     -------
@@ -88,14 +94,20 @@ def run(
     TravError
         If an argument is invalid, or the engine is not available.
     """
-    check(scale, edge_factor, roots, seed)
+    scale, edge_factor, roots, seed = check(scale, edge_factor, roots, seed)
     flag("validate", validate)
     runner = engine_for(engine, devices)
     n_edges = edge_factor << scale
     device = named(runner.name)
     spread = runner.devices if is_spread(runner) else ()
-    report = notify or (lambda step, done, total: None)
-    with device.memory(spread):
+    notify = notify or (lambda step, done, total: None)
+
+    def report(step: str, done: int, total: int) -> None:
+        notify(step, done, total)
+        if step == "Searching":
+            progress_of(done, total, "roots")
+
+    with device.memory(spread), shown("graph500", progress):
         report("Generating the edges", 0, 1)
         edges, generation, _ = device.timed(
             lambda: list(
@@ -134,11 +146,15 @@ def engine_for(engine: str | Engine, devices: str | Sequence[int] | None) -> Eng
     return runner if devices is None else engines.spread_over(runner, devices)
 
 
-def check(scale: int, edge_factor: int, roots: int, seed: int) -> None:
-    """Refuse invalid arguments."""
-    for name, value in (("scale", scale), ("edge_factor", edge_factor), ("roots", roots), ("seed", seed)):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+def check(scale: int, edge_factor: int, roots: int, seed: int) -> tuple[int, int, int, int]:
+    """Return the arguments as integers of Python, or refuse them."""
+    numbers = {}
+    given = {"scale": scale, "edge_factor": edge_factor, "roots": roots, "seed": seed}
+    for name, value in given.items():
+        if (number := integer(value)) is None:
             raise TravError(f"{name}={written(value)} is not an integer: give one.")
+        numbers[name] = number
+    scale, edge_factor, roots, seed = numbers.values()
     if not 1 <= scale <= MOST_SCALE:
         raise TravError(f"scale={written(scale)} is out of range: choose 1 to {MOST_SCALE}.")
     for name, value in (("edge_factor", edge_factor), ("roots", roots)):
@@ -152,6 +168,7 @@ def check(scale: int, edge_factor: int, roots: int, seed: int) -> None:
         raise TravError(
             f"seed={written(seed)} is {'negative' if seed < 0 else 'past 63 bits'}: choose 0 to {MOST_SEED}."
         )
+    return scale, edge_factor, roots, seed
 
 
 def draw_roots(has_neighbor: np.ndarray, roots: int, seed: int) -> np.ndarray:

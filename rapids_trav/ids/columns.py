@@ -18,7 +18,10 @@ import pyarrow as pa
 
 from rapids_trav.errors import TravError, plain, written
 from rapids_trav.frames.columns import Dtype, move
+from rapids_trav.frames.pandas_frames import check_arrow
 from rapids_trav.ids.maps import Array, Column, Library
+
+TEXT, INT8 = "astype(str)", "astype('int8')"  # remedies, as pandas has them
 
 
 class NullIdsError(TravError):
@@ -64,6 +67,8 @@ def read(name: Hashable, column: Column, library: Library, xp: ModuleType) -> Id
             f"Column {name!r} is of type {column.dtype}, whose values cannot be ids: convert it to numbers, "
             f"strings or dates, or put the parts of each value into separate columns."
         )
+    if library.name == "pandas":
+        check_arrow(name, column)
     if (strings := library.factorize_strings(column)) is not None:
         return IdColumn(name, "value", column.dtype, len(column), strings)
     if nulls := library.null_count(column):
@@ -72,6 +77,12 @@ def read(name: Hashable, column: Column, library: Library, xp: ModuleType) -> Id
         column = column.sparse.to_dense()
     dtype, rows = column.dtype, len(column)
     if hasattr(dtype, "categories") and dtype.categories.dtype.kind != "b":
+        codes = library.codes(column)
+        if rows and not 0 <= int(codes.min()) <= int(codes.max()) < len(dtype.categories):
+            raise TravError(
+                f"Column {name!r} is damaged (a code leads outside its {len(dtype.categories)} categories): "
+                f"make it anew."
+            )
         return IdColumn(name, "category", dtype, rows, column)
     if is_object(dtype) and rows and library.name == "pandas":
         column = _infer(name, column)
@@ -79,7 +90,7 @@ def read(name: Hashable, column: Column, library: Library, xp: ModuleType) -> Id
     if dtype.kind == "b" or hasattr(dtype, "categories"):
         raise TravError(
             f"Column {name!r} is boolean, and booleans cannot be ids: "
-            f"convert it, for example with astype('int8')."
+            f"convert it, for example with {library.remedy(INT8)}."
         )
     if dtype.kind == "f":
         return IdColumn(name, "integer", dtype, rows, _whole(name, column, library, xp))
@@ -89,7 +100,8 @@ def read(name: Hashable, column: Column, library: Library, xp: ModuleType) -> Id
         raise TravError(f"Column {name!r} is complex, which has no order: use integers or strings as ids.")
     if str(dtype).startswith("interval"):
         raise TravError(
-            f"Column {name!r} holds intervals, which cannot be ids: convert it, for example with astype(str)."
+            f"Column {name!r} holds intervals, which cannot be ids: convert it, for example with "
+            f"{library.remedy(TEXT)}."
         )
     try:
         return IdColumn(name, "value", dtype, rows, library.factorize(column))
@@ -101,7 +113,7 @@ def read(name: Hashable, column: Column, library: Library, xp: ModuleType) -> Id
             ) from error
         raise TravError(
             f"Column {name!r} holds values that cannot be compared ({error}): "
-            f"convert it, for example with astype(str)."
+            f"convert it, for example with {library.remedy(TEXT)}."
         ) from error
 
 
@@ -141,15 +153,15 @@ def no_integer_type(first: int, last: int) -> str:
     )
 
 
-def _not_whole(name: Hashable, value: float) -> TravError:
+def _not_whole(name: Hashable, value: float, text: str = TEXT) -> TravError:
     if value == value // 1 and abs(value) != float("inf"):
         return TravError(
-            f"Column {name!r} holds {written(value)}, which does not fit 64 bits: use astype(str) to take "
+            f"Column {name!r} holds {written(value)}, which does not fit 64 bits: use {text} to take "
             f"the values as labels."
         )
     remedy = "drop that row" if abs(value) == float("inf") else "round it"
     return TravError(
-        f"Column {name!r} holds {written(value)}, which is not a whole number: {remedy}, or use astype(str) "
+        f"Column {name!r} holds {written(value)}, which is not a whole number: {remedy}, or use {text} "
         f"to take the values as labels."
     )
 
@@ -162,7 +174,7 @@ def _whole(name: Hashable, column: Column, library: Library, xp: ModuleType) -> 
     bad = ~((values >= -(2.0**63)) & (values < 2.0**63))
     bad |= xp.floor(values) != values
     if bad.any():
-        raise _not_whole(name, float(values[int(bad.argmax())]))
+        raise _not_whole(name, float(values[int(bad.argmax())]), library.remedy(TEXT))
     return values.astype(np.int64)
 
 

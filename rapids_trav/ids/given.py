@@ -18,6 +18,7 @@ from rapids_trav.ids.columns import names_nothing
 from rapids_trav.ids.maps import Column, Library
 
 EXACT = Context(prec=400)  # holds every float64 that is a whole number, and decimals of all widths
+ANY_DECIMAL = pd.ArrowDtype(pa.decimal256(76, 38))  # for columns of Python's `Decimal`
 
 
 class Given(NamedTuple):
@@ -229,12 +230,16 @@ def _exact(column: Column, dtype: Dtype, library: Library) -> Given:
 def _decimals(column: Column, dtype: Dtype, library: Library) -> Given:
     """Convert numbers to decimals of this dtype, floats as they are written; the others are flagged."""
     kind: Dtype = getattr(dtype, "pyarrow_dtype", dtype)
+    if dtype == ANY_DECIMAL and column.dtype == object and _kind(column, library) == "decimal":
+        return _possible(column)
     if column.dtype == dtype:
         return _possible(library.column(column))
     if hasattr(column.dtype, "categories"):
         column = column.astype(column.dtype.categories.dtype)
     host = column.to_pandas() if hasattr(column, "to_pandas") else column
     given = [Decimal(str(value) if isinstance(value, float) else value) for value in map(plain, host)]
+    if dtype == ANY_DECIMAL:
+        return Given(column, pd.Series(given, dtype=object))
     unit, limit = Decimal(1).scaleb(-kind.scale), Decimal(1).scaleb(kind.precision - kind.scale)
     impossible = np.array(
         [not (abs(value) < limit and value == value.quantize(unit, context=EXACT)) for value in given],

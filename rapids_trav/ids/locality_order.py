@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from rapids_trav.frames.columns import Array
-from rapids_trav.jit.kernels import kernel
+from rapids_trav.jit.kernels import aside, kernel
 
 # Edges of a piece: 16 KiB of 32-bit columns.  On a grid and a road-like lattice of 1000 x 1000 vertices in
 # random order, 0.92 and 0.94 of the edges then lead into their own page of that size, instead of 0.001 and
@@ -47,16 +47,18 @@ def grown(row_offsets: Array, column_indices: Array, page_edges: int = PAGE_EDGE
     """
     n = len(row_offsets) - 1
     order = np.empty(n, column_indices.dtype)
-    _grow(row_offsets, column_indices, page_edges, order, np.empty_like(order), np.zeros(n, np.uint8))
+    seeds, state = np.empty_like(order), np.zeros(n, np.uint8)
+    work = n + len(column_indices)
+    aside(work, _grow, row_offsets, column_indices, page_edges, order, seeds, state)
     return order
 
 
 @kernel
-def _grow(row_offsets, column_indices, page_edges, order, seeds, state):
+def _grow(row_offsets, column_indices, page_edges, order, seeds, state, stop):
     """Fill `order`; the part behind the numbered vertices serves as the queue of the search."""
     n = len(order)
     numbered, n_seeds, oldest, root = 0, 0, 0, 0
-    while True:
+    while stop[0] == 0:
         while oldest < n_seeds and state[seeds[oldest]] & TAKEN:
             oldest += 1
         if oldest < n_seeds:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from types import ModuleType
 
 import numpy as np
@@ -10,8 +11,8 @@ import pandas as pd
 
 from rapids_trav.errors import EDGES_CHANGED, TravError, UnknownVertexError, plain, written
 from rapids_trav.frames import forms, proxies
-from rapids_trav.frames.columns import Array, Values, move
-from rapids_trav.ids.given import as_columns, check_some
+from rapids_trav.frames.columns import Array, Dtype, Values, move
+from rapids_trav.ids.given import ANY_DECIMAL, as_columns, check_some
 from rapids_trav.ids.maps import Column, Encoder, IdMap, Library
 
 SHOWN = 5  # unknown vertices that an error lists before it counts the rest
@@ -55,7 +56,7 @@ def _looked_up(what: str, vertices: Values, ids: IdMap, library: Library) -> Arr
             f"{what} names a vertex, but the graph has none, since its edges have no rows: give edges or "
             f"graph(vertices=...)."
         )
-    given = as_columns(what, vertices, ids.dtypes, library)
+    given = as_columns(what, vertices, known_dtypes(ids, library), library)
     for part in given:
         if part.impossible is not None:
             _refuse(what, [each.original for each in given], part.impossible)
@@ -68,6 +69,16 @@ def _looked_up(what: str, vertices: Values, ids: IdMap, library: Library) -> Arr
     if unknown.any():
         _refuse(what, columns, unknown)
     return ids.placed(place)
+
+
+def known_dtypes(ids: IdMap, library: Library) -> list[Dtype]:
+    """Return the types of the ids; one of decimals for Python's `Decimal`, which numbers may equal."""
+    dtypes = list(ids.dtypes)
+    if library.name == "pandas" and np.dtype(object) in dtypes and ids.n:
+        for i, first in enumerate(ids.ascending.decode(np.zeros(1, np.int64))):
+            if dtypes[i] == np.dtype(object) and isinstance(first.iloc[0], Decimal):
+                dtypes[i] = ANY_DECIMAL
+    return dtypes
 
 
 def _refuse(what: str, columns: Sequence[Column], unknown: Array) -> None:

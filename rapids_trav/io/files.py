@@ -23,12 +23,14 @@ from rapids_trav.io.parquet import read_parquet, read_schema
 from rapids_trav.io.sniff import find_dialect
 from rapids_trav.io.tables import EdgeTable, read_feather, read_json, read_orc, to_frame
 from rapids_trav.io.text import check_first_row, check_weight, read_rows
+from rapids_trav.utilities.locations import file_location
 
 IGNORED = (".", "_")  # what a file's name begins with that holds no rows, as _SUCCESS of Spark
 
 
 def files_of(paths: Sequence[Path]) -> list[Path]:
     """Return the files, and those that the folders hold."""
+    paths = [file_location("path", path, "file or folder") for path in paths]
     found: list[Path] = []
     for path in paths:
         if not path.is_dir():

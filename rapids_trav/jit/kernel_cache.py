@@ -50,7 +50,8 @@ class KernelCache(FunctionCache):
             return None
 
     def save_overload(self, signature: object, data: object) -> None:
-        with contextlib.suppress(OSError):  # a full disk costs the next process a compilation
+        # A full disk, or code that an interrupt lost, costs the next process a compilation.
+        with contextlib.suppress(OSError, RuntimeError):
             super().save_overload(signature, data)
 
 

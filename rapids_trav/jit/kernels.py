@@ -10,16 +10,20 @@ from __future__ import annotations
 import contextlib
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from itertools import pairwise
 from typing import Self, TypeVar
+
+import numpy as np
 
 from rapids_trav.errors import TravError, first_line
 
 try:
     import numba
 
+    from rapids_trav.jit.interrupts import keep_interrupts
     from rapids_trav.jit.kernel_cache import KernelCache
 except ValueError as error:  # NUMBA_NUM_THREADS=0, for example
     raise TravError(
@@ -30,17 +34,46 @@ except ValueError as error:  # NUMBA_NUM_THREADS=0, for example
 Result = TypeVar("Result")
 
 PIECES_PER_THREAD = 8
+SHORT = 1 << 24  # edges and vertices that may be read before the calling thread leaves them to others
+ENDING = 0.5  # seconds in which threads that were told to stop do so, unless they compile
+WATCHING = 0.1  # seconds between two looks at threads that work for the calling one
 _most: ContextVar[int | None] = ContextVar("rapids_trav_threads", default=None)
 
 
 def kernel(function: Callable) -> Callable:
     """Compile `function` at its first call; later processes load it from Numba's cache folder."""
     require_compiler()
-    dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
+    dispatcher = keep_interrupts(numba.njit(nogil=True, error_model="numpy")(function))
     # Perhaps neither the package's folder nor the user's cache folder is writable.
     with contextlib.suppress(RuntimeError):
         dispatcher._cache = KernelCache(function)
     return dispatcher
+
+
+def aside(work: int, function: Callable[..., Result], *arguments: object) -> Result:
+    """Call a sequential kernel so that a signal ends it; its last argument is a word that is then not 0.
+
+    Short `work`, counted in edges and vertices, is done by the calling thread.
+    """
+    stop = np.zeros(1, np.int64)
+    if work <= SHORT:
+        with undisguised():
+            return function(*arguments, stop)
+    return Threads(1).run_aside(lambda begin, end: function(*arguments, stop), 1, stop)[0]
+
+
+@contextmanager
+def undisguised() -> Iterator[None]:
+    """Raise an interrupt that came while a kernel handed over arrays, which Python calls a SystemError."""
+    try:
+        yield
+    except SystemError as error:
+        cause: BaseException | None = error
+        while isinstance(cause, SystemError):
+            cause = cause.__cause__
+        if isinstance(cause, KeyboardInterrupt):
+            raise KeyboardInterrupt from None
+        raise
 
 
 def keeps() -> bool:
@@ -110,13 +143,17 @@ class Threads:
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.size - 1, thread_name_prefix="rapids_trav")
         helpers = []
-        with suppress(RuntimeError):  # no more threads can start: the existing ones do all
-            for _ in range(min(self.size, pieces) - 1):
-                helpers.append(self._pool.submit(work))
-        work()
-        for helper in helpers:
-            if not helper.cancel():
-                helper.result()
+        try:
+            with suppress(RuntimeError):  # no more threads can start: the existing ones do all
+                for _ in range(min(self.size, pieces) - 1):
+                    helpers.append(self._pool.submit(work))
+            work()
+            for helper in helpers:
+                if not helper.cancel():
+                    helper.result()
+        except BaseException:  # an error, or an interrupt: each of the others ends with its range
+            ranges.clear()
+            raise
         return results
 
     def run_together(
@@ -182,3 +219,58 @@ class Threads:
 
         self.run(run_some, n_parts, grain=1)
         return [results[part] for part in range(n_parts)]
+
+    def run_aside(
+        self,
+        function: Callable[[int, int], Result],
+        n_items: int,
+        stop: np.ndarray,
+        at_once: int | None = None,
+        meanwhile: Callable[[], None] = lambda: None,
+        n_parts: int | None = None,
+    ) -> list[Result]:
+        """Do as `run_parts`, for work of seconds: the calling thread only waits, so that signals reach it.
+
+        Python handles signals between two steps of its main thread, and a kernel is one step.
+
+        Parameters
+        ----------
+        function : callable
+            Ends soon after `stop[0]` is no longer 0, and works on arrays of its own.
+        n_items : int
+        stop : int64 array, (1,)
+        at_once : int, optional
+        meanwhile : callable
+            Called every now and then.
+        n_parts : int, optional
+            By default one for each thread.
+        """
+        size = max(min(self.size, n_items, self.size if at_once is None else at_once), 1)
+        n_parts = size if n_parts is None else n_parts
+        cuts = [n_items * part // n_parts for part in range(n_parts + 1)]
+        parts: list[Future[Result]] = []
+        pool = ThreadPoolExecutor(size, thread_name_prefix="rapids_trav")
+        try:
+            try:
+                for begin, end in pairwise(cuts):
+                    parts.append(pool.submit(function, begin, end))
+            except RuntimeError:  # no more threads can start
+                if not parts:
+                    return [function(0, n_items)]
+                begin = cuts[len(parts)]
+                return [*(part.result() for part in parts), function(begin, n_items)]
+            while wait(parts, WATCHING, FIRST_EXCEPTION).not_done:
+                for part in parts:
+                    if part.done():
+                        part.result()  # raises its error
+                meanwhile()
+            meanwhile()
+            return [part.result() for part in parts]
+        except BaseException:
+            stop[0] = 1
+            for part in parts:
+                part.cancel()
+            wait(parts, ENDING)  # a thread may be compiling, which cannot be stopped
+            raise
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)

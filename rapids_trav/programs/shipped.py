@@ -69,6 +69,17 @@ def shortest_paths(dtype: str = "float64") -> Program:
 
 
 @functools.cache
+def saturating_paths() -> Program:
+    """Return `shortest_paths` for int64 weights so large that the sum of two may overflow."""
+    most = 2**63 - 1
+
+    def gather(message, weight):
+        return message + weight if weight <= most - message else most
+
+    return Program("shortest_paths", "int64", "min", gather=gather)
+
+
+@functools.cache
 def pagerank(tolerance: float = 1e-5, dtype: str = "float64") -> Program:
     """Return the program of a random surfer's stationary probability (PageRank).
 

@@ -22,6 +22,7 @@ from rapids_trav.saved.write import HEAD
 from rapids_trav.storage.mapped_arrays import open_array
 from rapids_trav.utilities.atomic_files import file_checksum, open_plain, plain_size
 from rapids_trav.utilities.locations import location
+from rapids_trav.utilities.progress import part_of, report
 
 CHEAP = 1 << 30  # bytes up to which everything is verified by default, which takes less than a second
 LARGE = re.compile(r"(column_indices|weights|paths_.*)\.npy")  # files that may be larger than memory
@@ -163,8 +164,12 @@ def open_folder(folder: object, verify: bool | None = None) -> GraphFolder:
     head = _read_head(path / HEAD)
     if verify is None:
         verify = sum(file.n_bytes for file in head.files.values()) <= CHEAP
+    n_bytes, done = sum(file.n_bytes for file in head.files.values()), 0
     for name, saved in head.files.items():
-        _check_file(path / name, saved, verify or not LARGE.fullmatch(name))
+        with part_of(done, n_bytes):
+            _check_file(path / name, saved, verify or not LARGE.fullmatch(name))
+        done += saved.n_bytes
+        report(done, n_bytes, "bytes")
     return GraphFolder(path, head, verify)
 
 

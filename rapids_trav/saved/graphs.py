@@ -32,15 +32,18 @@ def save(graph: GraphParts, folder: object) -> None:
     arrays |= {"row_offsets": adjacency.row_offsets, "column_indices": adjacency.column_indices}
     if adjacency.weights is not None:
         arrays["weights"] = adjacency.weights
+    columns: dict[str, object] = {
+        "src": [name_in_head(name) for name in graph.rows.src],
+        "dst": [name_in_head(name) for name in graph.rows.dst],
+        "weight": None if graph.weight is None else name_in_head(graph.weight),
+    }
+    if graph.rows.weight is not None and graph.rows.weight.scale is not None:
+        columns["weight_scale"] = graph.rows.weight.scale
     head = {
         "directed": graph.directed,
         "n_vertices": graph.ids.n,
         "n_edges": graph.n_edges,
-        "columns": {
-            "src": [name_in_head(name) for name in graph.rows.src],
-            "dst": [name_in_head(name) for name in graph.rows.dst],
-            "weight": None if graph.weight is None else name_in_head(graph.weight),
-        },
+        "columns": columns,
         "ids": entry,
     }
     if layouts := graph.storage.layouts:
@@ -80,7 +83,9 @@ def open_saved(
         ids = restore(saved, library, runner.xp)
     head = saved.head
     adjacency = saved.edges()
-    weight = None if adjacency.weights is None else Weight(head.weight, adjacency.weights.dtype)
+    weight = (
+        None if adjacency.weights is None else Weight(head.weight, adjacency.weights.dtype, head.weight_scale)
+    )
     rows = SavedRows(adjacency, head.directed, head.src, head.dst, weight, ids, library, runner.xp)
     limits = MemoryLimits.of(runner, head.n_edges, head.directed, memory_limit, spill)
     weighted = weight is not None

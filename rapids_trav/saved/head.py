@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from rapids_trav.errors import TravError, listed, written
+from rapids_trav.frames.decimals import DIGITS
 from rapids_trav.ids.maps import vertex_dtype
 from rapids_trav.saved.write import FORMAT, VERSION, VERSION_WITH_PATHS, head_bytes, paths_array
 
@@ -71,6 +72,7 @@ class Head:
     src: tuple[Name, ...]
     dst: tuple[Name, ...]
     weight: Name | None
+    weight_scale: int | None
     ids: RangeEntry | TableEntry
     files: Mapping[str, SavedFile]
     path_layouts: tuple[int, ...] = ()
@@ -119,13 +121,17 @@ def _head(head: Any) -> Head:
     if type(head["version"]) is not int:
         raise _wrong("version", head["version"], "an integer")
     n, columns = _count("n_vertices", head["n_vertices"]), head["columns"]
-    _require_fields("columns", columns, ("src", "dst", "weight"))
+    decimals = ("weight_scale",) if isinstance(columns, dict) and "weight_scale" in columns else ()
+    _require_fields("columns", columns, ("src", "dst", "weight", *decimals))
     src, dst = (_names(f"columns.{end}", columns[end]) for end in ("src", "dst"))
     if len(src) != len(dst):
         raise _wrong("columns.dst", columns["dst"], f"as many columns as src, which has {len(src)}")
     weight = columns["weight"]
     if weight is not None and not is_name(weight):
         raise _wrong("columns.weight", weight, "the name of a column")
+    scale = columns.get("weight_scale")
+    if scale is not None and (type(scale) is not int or not 0 <= scale <= DIGITS or weight is None):
+        raise _wrong("columns.weight_scale", scale, f"a number of digits, up to {DIGITS}")
     ids = _ids(head["ids"], n, len(src))
     layouts = _path_layouts(head["path_layouts"]) if with_paths else ()
     return Head(
@@ -135,6 +141,7 @@ def _head(head: Any) -> Head:
         src=src,
         dst=dst,
         weight=weight,
+        weight_scale=scale,
         ids=ids,
         files=_files(head["files"], n, ids, layouts, weighted=weight is not None),
         path_layouts=layouts,

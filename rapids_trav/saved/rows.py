@@ -15,6 +15,7 @@ import numpy as np
 from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList, search_offsets
 from rapids_trav.csr.blocks import BLOCK, edge_blocks
 from rapids_trav.frames.columns import Frame, move
+from rapids_trav.frames.decimals import column_of, from_integers
 from rapids_trav.ids.maps import IdMap, Library
 from rapids_trav.storage.edge_rows import Weight
 from rapids_trav.storage.filters import refuse_filter
@@ -95,7 +96,10 @@ class SavedRows:
         for names, ends in ((self.src, u), (self.dst, v)):
             columns |= dict(zip(names, self._ids.decode(move(ends, self.xp)), strict=True))
         if self.weight is not None and self._adjacency.weights is not None:
-            columns[self.weight.name] = self._adjacency.weights[edges]
+            weights = self._adjacency.weights[edges]
+            if self.weight.scale is not None:
+                weights = column_of(from_integers(weights, self.weight.scale), self.source.library)
+            columns[self.weight.name] = weights
         return self.source.library.frame(columns)
 
     def _place(self) -> np.ndarray | None:

@@ -38,6 +38,7 @@ from rapids_trav.frames.columns import move
 from rapids_trav.storage.mapped_arrays import preallocate
 from rapids_trav.utilities.atomic_files import BLOCK, file_checksum, folder_in_the_making, sync_folder
 from rapids_trav.utilities.locations import location, reachable
+from rapids_trav.utilities.progress import part_of, report
 from rapids_trav.utilities.sizes import readable
 
 FORMAT = "rapids_trav graph"
@@ -78,11 +79,16 @@ def write_graph(
             made = True
             _refuse_without_room(target, n_bytes)
             partial.chmod(0o777 & ~_umask())
-            files = {}
+            files: dict[str, dict] = {}
+            done = 0
             for name, array in arrays.items():
-                files[f"{name}.npy"] = _write_array(partial / f"{name}.npy", array)
+                with part_of(done, n_bytes):
+                    files[f"{name}.npy"] = _write_array(partial / f"{name}.npy", array)
+                done += array.nbytes
             for name, table in tables.items():
                 files[f"{name}.parquet"] = _write_table(partial / f"{name}.parquet", table)
+                done += table.nbytes
+                report(done, n_bytes, "bytes")
             _write_head(partial / HEAD, dict(head) | {"files": files})
             sync_folder(partial)
             partial.rename(target)
@@ -155,6 +161,7 @@ def _write_array(path: Path, array: Any) -> dict[str, Any]:
             block = np.ascontiguousarray(move(array[first : first + step], np)).view(np.uint8)
             checksum = zlib.crc32(block, checksum)
             file.write(block)
+            report(min(first + step, len(array)) * array.dtype.itemsize, array.nbytes, "bytes")
         size = file.tell()
         file.flush()
         os.fsync(file.fileno())

@@ -85,7 +85,7 @@ def _build(
     times = PhaseTimes(runner.synchronize)
 
     def edge_rows(ids: IdMap) -> EdgeRows:
-        weights = None if read.weight_dtype is None else Weight(weight, read.weight_dtype)
+        weights = None if read.weight_dtype is None else Weight(weight, read.weight_dtype, read.weight_scale)
         return EdgeRows(source, *sides, read.n_edges, ids, runner.xp, weights)
 
     with times.phase("renumber"):

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args
 
+import numpy as np
+
 from rapids_trav.edges.sources import Ends
 from rapids_trav.engines.interface import Engine
 from rapids_trav.errors import TravError, written
 from rapids_trav.tuning import BuildTuning, Layout, SortBackEnd, tuned
-from rapids_trav.utilities.checks import flag, one_of
+from rapids_trav.utilities.checks import flag, integer, one_of
 from rapids_trav.utilities.locations import folder
+from rapids_trav.utilities.progress import ProgressOption, check_progress
 from rapids_trav.utilities.sizes import parse_limit
 
 Order = Literal["degree", "locality", "ids"]
@@ -38,8 +41,10 @@ class BuildOptions:
     grid: tuple[int, int] | None = None
     devices: str | Sequence[int] | None = None
     keep_rows: bool = True
+    progress: ProgressOption = False
 
     def __post_init__(self) -> None:
+        check_progress(self.progress)
         if self.directed is not None:
             flag("directed", self.directed)
         if self.degree_sort is not None:
@@ -85,9 +90,9 @@ class BuildOptions:
     def _check_devices(self) -> None:
         """Refuse anything but "all" or numbers of GPUs, and options that do not go with several."""
         given = self.devices
-        numbers = given if isinstance(given, (tuple, list, range)) else ()
+        numbers = given if isinstance(given, (tuple, list, range, np.ndarray)) else ()
         if not (isinstance(given, str) and given == "all") and not (
-            numbers and all(type(one) is int and one >= 0 for one in numbers)
+            len(numbers) and all((number := integer(one)) is not None and number >= 0 for one in numbers)
         ):
             raise TravError(
                 f'devices={written(given)} does not name GPUs: give their numbers, such as [0, 1], or "all".'
@@ -119,7 +124,7 @@ class BuildOptions:
 def _check_grid(grid: object) -> None:
     """Refuse anything but a pair of positive integers, the rows and columns."""
     sides = grid if isinstance(grid, (tuple, list)) else ()
-    if len(sides) != 2 or not all(type(side) is int and side > 0 for side in sides):
+    if len(sides) != 2 or not all((integer(side) or 0) > 0 for side in sides):
         raise TravError(
             f"grid={written(grid)} is not a grid of workers: give its rows and columns, such as (2, 2)."
         )

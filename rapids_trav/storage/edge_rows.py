@@ -19,6 +19,7 @@ from rapids_trav.edges.sources import EdgeSource, FrameEdges
 from rapids_trav.engines.interface import Engine
 from rapids_trav.errors import EDGES_CHANGED, TravError
 from rapids_trav.frames.columns import Frame, Series, move
+from rapids_trav.frames.decimals import as_floats, as_integers, decimals_of
 from rapids_trav.ids.lookup import known_again
 from rapids_trav.ids.maps import Encoder, IdMap, Library, Portable, vertex_dtype
 from rapids_trav.storage.filters import Mask, Where, columns_of, flags_of, is_mask, resolved
@@ -29,10 +30,14 @@ MOST_PARTS = 64  # frames that are collected before they are concatenated: small
 
 
 class Weight(NamedTuple):
-    """The column of the weights, and the dtype in which engines receive them."""
+    """The column of the weights, and the dtype in which engines receive them.
+
+    Decimals are integers there, in units of their last digit, of which `scale` are after the point.
+    """
 
     name: Hashable
     dtype: np.dtype
+    scale: int | None = None
 
 
 class RowSource(Protocol):
@@ -133,14 +138,24 @@ class EdgeRows(Portable):
     def weighted(self, where: Where | None = None) -> Iterator[tuple[Array, Array, Array]]:
         """Yield both ends of the edges, as `pairs` does, and the weight of each, all in one dtype."""
         assert self.weight is not None
-        name, dtype = self.weight
-        for frame, u, v, flags in self._read([name], where):
-            column = frame[name]
-            kinds = "iuf" if dtype.kind == "f" else "iu"
-            if column.dtype.kind not in kinds or self.source.library.null_count(column):
-                raise TravError(EDGES_CHANGED)
-            weight = move(self.source.library.array(column), self.xp).astype(dtype, copy=False)
+        for frame, u, v, flags in self._read([self.weight.name], where):
+            weight = move(self._weights(frame[self.weight.name]), self.xp)
             yield u, v, weight if flags is None else weight[flags]
+
+    def _weights(self, column: Series) -> Array:
+        """Return the weights of a column in the type of the graph's."""
+        assert self.weight is not None
+        _, dtype, scale = self.weight
+        kinds = "iuf" if dtype.kind == "f" else "iu" if scale is None else ""
+        found = None
+        if not self.source.library.null_count(column):
+            if column.dtype.kind in kinds:
+                found = self.source.library.array(column).astype(dtype, copy=False)
+            elif (decimals := decimals_of(column)) is not None:
+                found = as_floats(decimals) if scale is None else as_integers(decimals, scale)
+        if found is None:
+            raise TravError(EDGES_CHANGED)
+        return found
 
     def inside(self, chosen: Array, where: Where | None = None, rows_at_once: int | None = None) -> Frame:
         """Return the caller's edges, with all columns, that have both ends among the chosen vertices.

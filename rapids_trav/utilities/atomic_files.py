@@ -22,6 +22,7 @@ from typing import IO
 import numpy as np
 
 from rapids_trav.frames.columns import Array, Dtype, move
+from rapids_trav.utilities.progress import report
 
 BLOCK = 1 << 24  # bytes read at once
 LONGEST_STEM = 200  # bytes of a name that becomes part of another; file systems allow 255
@@ -37,11 +38,13 @@ def array_checksum(array: Array, checksum: int = 0, dtype: Dtype = None) -> int:
 
 
 def file_checksum(path: Path) -> int:
-    """Return the checksum of a file's bytes."""
-    checksum = 0
+    """Return the checksum of a file's bytes, which are reported as they are read."""
+    checksum = done = 0
     with open_plain(path) as file:
         while block := file.read(BLOCK):
             checksum = zlib.crc32(block, checksum)
+            done += len(block)
+            report(done, None, "bytes")
     return checksum
 
 

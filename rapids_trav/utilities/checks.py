@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 
 from rapids_trav.errors import TravError, listed, written
@@ -17,3 +19,13 @@ def flag(what: str, value: object) -> None:
     """Refuse a value that is neither True nor False; a string, for example, would count as true."""
     if not isinstance(value, (bool, np.bool_)):
         raise TravError(f"{what}={written(value)} is neither True nor False: give one of them.")
+
+
+def integer(value: object) -> int | None:
+    """Return an integer of Python or NumPy as one of Python; None for anything else, booleans included."""
+    if isinstance(value, (bool, np.bool_)):
+        return None
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return None

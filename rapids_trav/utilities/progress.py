@@ -1,41 +1,60 @@
-"""Progress display of a run that streams its edges, in pages and bytes."""
+"""Progress of a call: what is done of what, on a line of the terminal or to a function of the caller's.
+
+Code that works for long calls `report`; it reaches the call that `shown` surrounds, if that wants to know.
+"""
 
 from __future__ import annotations
 
+import inspect
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from rapids_trav.utilities.checks import flag
+import numpy as np
+
+from rapids_trav.errors import TravError, written
 from rapids_trav.utilities.sizes import readable
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+Tell: TypeAlias = Callable[[int, int | None, str], object]  # takes what is done, of how much, and the unit
+ProgressOption: TypeAlias = bool | Tell
+OnPage: TypeAlias = Callable[[int, int], None]
+
+
+class Told(NamedTuple):
+    """Functions that take what is done, of how much, the unit and a note; and pages and bytes."""
+
+    tell: Callable[[int, int | None, str, str], object]
+    on_page: OnPage
+
+
+_told: ContextVar[Told | None] = ContextVar("rapids_trav_progress", default=None)
+
 
 class PageProgress:
-    """A line on a terminal or in a notebook with the pages and bytes of a run and their speed.
-
-    `on_page` takes the pages and bytes streamed since the last call.
-    """
+    """A line on a terminal or in a notebook, with what is done and the pages, bytes and speed of a stream."""
 
     def __init__(self, task: str, screen: Console) -> None:
         from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # takes a moment
 
         self.pages = self.bytes = 0
+        self._done = ""
         self._lock = threading.Lock()  # pages may come from several threads
         self._bar = Progress(
             SpinnerColumn(),
             TextColumn("{task.description}"),
             TimeElapsedColumn(),
-            TextColumn("{task.fields[streamed]}"),
+            TextColumn("{task.fields[said]}"),
             console=screen,
             transient=True,
             disable=not (screen.is_terminal or screen.is_jupyter),
         )
-        self._task = self._bar.add_task(task, total=None, streamed="")
+        self._task = self._bar.add_task(task, total=None, said="")
         self._start = 0.0
 
     def __enter__(self) -> PageProgress:
@@ -46,23 +65,127 @@ class PageProgress:
     def __exit__(self, *exception: object) -> None:
         self._bar.stop()
 
+    def tell(self, done: int, total: int | None, unit: str, note: str = "") -> None:
+        """Show what is done of how much."""
+        of = "" if total is None else f" of {total:,}"
+        amounts = (readable(done), "" if total is None else f" of {readable(total)}")
+        self._done = "".join(amounts) if unit == "bytes" else f"{done:,}{of} {unit}"
+        self._done += f", {note}" if note else ""
+        self._show()
+
     def on_page(self, pages: int, n_bytes: int) -> None:
+        """Add pages and bytes that were streamed since the last call."""
         with self._lock:
             self.pages += pages
             self.bytes += n_bytes
+            self._show()
+
+    def _show(self) -> None:
+        parts = [self._done] if self._done else []
+        if self.pages:
             speed = self.bytes / max(time.perf_counter() - self._start, 1e-6)
             streamed = f"{self.pages:,} page{'' if self.pages == 1 else 's'}, {readable(self.bytes)}"
-            self._bar.update(self._task, streamed=f"{streamed}, {readable(int(speed))}/s")
+            parts.append(f"{streamed}, {readable(int(speed))}/s")
+        self._bar.update(self._task, said="; ".join(parts))
+
+
+class Pages:
+    """Counts pages for a function of the caller's."""
+
+    def __init__(self, tell: Tell) -> None:
+        self._pages = 0
+        self._lock = threading.Lock()
+        self._tell = tell
+
+    def on_page(self, pages: int, n_bytes: int) -> None:
+        with self._lock:
+            self._pages += pages
+            self._tell(self._pages, None, "pages")
+
+
+def check_progress(wanted: object) -> None:
+    """Refuse what is neither True nor False nor a function of three arguments."""
+    if not isinstance(wanted, (bool, np.bool_)) and not _takes_three(wanted):
+        raise TravError(
+            f"progress={written(wanted)} is neither True nor False: give one of them, or a function of what "
+            f"is done, of how much (or None) and the unit."
+        )
+
+
+def _takes_three(function: object) -> bool:
+    if not callable(function) or isinstance(function, type):
+        return False
+    try:
+        inspect.signature(function).bind(0, None, "")
+    except TypeError:
+        return False
+    except ValueError:  # a function in C may not tell its arguments
+        pass
+    return True
+
+
+def report(done: int, total: int | None, unit: str, note: str = "") -> None:
+    """Tell the surrounding call, if it wants to know, what is done of how much; a line shows the note."""
+    if (telling := _told.get()) is not None:
+        telling.tell(int(done), None if total is None else int(total), unit, note)
+
+
+def streamed() -> OnPage | None:
+    """Return the function that takes the pages and bytes streamed since its last call, if one is wanted."""
+    return None if (telling := _told.get()) is None else telling.on_page
 
 
 @contextmanager
-def shown(task: str, wanted: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """Yield the function that shows streamed pages on standard error, or None if `wanted` is false."""
-    flag("progress", wanted)
-    if not wanted:
-        yield None
+def part_of(first: int, total: int) -> Iterator[None]:
+    """Let what is reported inside the block count from `first`, of `total`."""
+    outer = _told.get()
+    if outer is None:
+        yield
         return
-    from rich.console import Console
 
-    with PageProgress(task, Console(stderr=True)) as pages:
-        yield pages.on_page
+    def tell(done: int, _: int | None, unit: str, note: str) -> None:
+        outer.tell(first + done, total, unit, note)
+
+    token = _told.set(Told(tell, outer.on_page))
+    try:
+        yield
+    finally:
+        _told.reset(token)
+
+
+@contextmanager
+def opened(task: str, wanted: ProgressOption) -> Iterator[Told | None]:
+    """Yield what shows or tells progress: a line on standard error, a function of the caller's, or None."""
+    check_progress(wanted)
+    if callable(wanted):
+        yield Told(lambda done, total, unit, note: wanted(done, total, unit), Pages(wanted).on_page)
+    elif wanted:
+        from rich.console import Console
+
+        with PageProgress(task, Console(stderr=True)) as line:
+            yield Told(line.tell, line.on_page)
+    else:
+        yield None
+
+
+@contextmanager
+def shown(task: str, wanted: ProgressOption) -> Iterator[None]:
+    """Show or tell what is reported inside the block."""
+    with opened(task, wanted) as told:
+        if told is None:
+            yield
+            return
+        token = _told.set(told)
+        try:
+            yield
+        finally:
+            _told.reset(token)
+
+
+@contextmanager
+def once(task: str, wanted: ProgressOption, unit: str) -> Iterator[None]:
+    """Show or tell that one thing is done when the block ends: what workers do of it is not known here."""
+    with shown(task, wanted):
+        report(0, 1, unit)
+        yield
+        report(1, 1, unit)

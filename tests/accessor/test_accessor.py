@@ -37,8 +37,8 @@ def test_src_and_dst_come_before_source_and_destination(edges):
 
 
 def test_named_columns(edges):
-    renamed = edges.rename(columns={"src": "from", "dst": "to"})
-    assert rows(renamed.trav.graph(src="from", dst="to", directed=True).bfs(1, reached_only=True)) == [
+    renamed = edges.rename(columns={"src": "p", "dst": "q"})
+    assert rows(renamed.trav.graph(src="p", dst="q", directed=True).bfs(1, reached_only=True)) == [
         (1, 0, None), (2, 1, 1)
     ]  # fmt: skip
     with pytest.raises(AttributeError, match="neither columns 'src' and 'dst'"):

@@ -315,3 +315,17 @@ def test_the_only_source_of_betweenness_has_nan_unless_ends_count(options):
     assert score.isna().tolist() == [False, True, False, False]
     assert not graph.betweenness(sources=[1], endpoints=True, **options)["betweenness"].isna().any()
     assert not graph.betweenness(sources=[0, 1], **options)["betweenness"].isna().any()
+
+
+@pytest.mark.parametrize("order", ["ids", "degree"])
+@pytest.mark.parametrize("direction", ["out", "in", "both"])
+def test_edges_are_named_as_they_are_stored_in_every_direction(direction, order):
+    edges = pd.DataFrame({"src": [0, 1, 2, 5, 5, 3], "dst": [1, 2, 3, 2, 0, 0]})
+    stored = nx.from_pandas_edgelist(edges, "src", "dst", create_using=nx.DiGraph)
+    searched = {"out": stored, "in": stored.reverse(), "both": stored.to_undirected()}[direction]
+    named = {"out": lambda *pair: pair, "in": lambda u, v: (v, u), "both": lambda *pair: tuple(sorted(pair))}
+    scores = nx.edge_betweenness_centrality(searched)
+    right = {named[direction](*pair): score for pair, score in scores.items()}
+    answer = edges.trav.graph(directed=True, order=order).betweenness(of="edges", direction=direction)
+    found = {(u, v): score for u, v, score in answer.itertuples(index=False)}
+    assert list(found) == sorted(right) and found == pytest.approx(right)

@@ -96,8 +96,14 @@ def test_initial_values_that_make_no_array():
     [
         *({"header": "yes"}, {"header": 1}, {"header": []}),
         *({"columns": "src"}, {"columns": 3}, {"columns": []}, {"columns": ["src", 3]}),
-        *({"src": True}, {"dst": [None]}, {"weight": 1.5}, {"quote": "ab"}, {"comment": " "}),
-        *({"decimal": ";"},),
+        *(
+            {"src": True},
+            {"dst": [None]},
+            {"weight": 1.5},
+            {"quote": "ab"},
+            {"comment": " "},
+            {"decimal": ";"},
+        ),
         *({"encoding": "none"}, {"encoding": 3}),
     ],
 )

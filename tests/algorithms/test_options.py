@@ -41,7 +41,7 @@ METHODS = {
     "bfs": (SearchOptions, {"sources"}, set()),
     "paths": (PathOptions, {"sources", "targets"}, {"targets", "predecessors", "reached_only", "trace"}),
     "khop": (SearchOptions, {"seeds", "k"}, {field.name for field in fields(SearchOptions)} - {
-        "direction", "where"
+        "direction", "where", "progress"
     }),
     "levels": (SearchOptions, {"sources"}, {"predecessors", "reached_only", "deterministic", "trace"}),
     "bfs_stream": (SearchOptions, {"roots"}, {"mode", "variant", "tuning", "trace"}),
@@ -103,7 +103,7 @@ def test_the_accessor_has_the_signature_of_the_method_and_of_the_building(name):
     for option in set(building) - set(own):
         assert derived[option].default == building[option].default
         assert derived[option].kind is inspect.Parameter.KEYWORD_ONLY
-    assert set(own) & set(building) <= {"tuning"}  # each setting goes to the part that has it
+    assert set(own) & set(building) <= {"tuning", "progress"}  # each goes to the part that has it, or to both
 
 
 def test_the_stub_of_the_accessor_is_what_is_derived():
@@ -184,9 +184,9 @@ def test_back_ends_that_settings_name_are_those_that_there_are():
 
 # For each command: the class of its options, and options of the class that the command line lacks.
 COMMANDS = {
-    "bfs": (SearchOptions, {"targets", "tuning"}),
+    "bfs": (SearchOptions, {"targets", "tuning", "progress"}),
     "paths": (PathOptions, {
-        "mode", "targets", "predecessors", "reached_only", "variant", "tuning", "trace"
+        "mode", "targets", "predecessors", "reached_only", "variant", "tuning", "trace", "progress"
     }),
     "khop": (SearchOptions, {field.name for field in fields(SearchOptions)} - {"direction", "where"}),
     "components": (ComponentsOptions, {"asynchronous", "processor", "progress", "mode"}),

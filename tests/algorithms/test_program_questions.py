@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import networkx as nx
 import numba
 import numpy as np
@@ -380,10 +382,10 @@ def test_ranks_that_do_not_converge(tmp_path):
             "weight='w' holds -5, and ranks are for weights of 0 or more: leave out such edges with where=.",
         ),
         (
-            [1, 2**62],
+            [2**62, 2**62],
             lambda graph: graph.sssp(1),
-            "weight='w' holds 4611686018427387904, and sums along paths of 3 vertices could overflow int64: "
-            "convert it, for example with astype('float64').",
+            "weight='w' holds 4611686018427387904, and all weights together are 9223372036854775808, which "
+            "int64 does not hold: convert it, for example with astype('float64').",
         ),
         (
             np.array([1, 2**63], "uint64"),
@@ -572,3 +574,17 @@ def test_odd_forms_are_refused_in_a_sentence(given, sentence):
     graph = pd.DataFrame({"src": [1, 2], "dst": [2, 3]}).trav.graph(directed=True)
     with pytest.raises(TravError, match=sentence):
         graph.run(Program("least", "int64", "min"), **({"initial": 1} | given))
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("mode", ["pull", "push"])
+@pytest.mark.parametrize(
+    "weights", [[10**15] + 9_999 * [1], [2**63 - 3, 1], [2**62 + 5], [2**62, 2**62 - 3, 1]], ids=len
+)
+def test_integer_weights_are_added_up_to_what_all_together_are(weights, mode, directed):
+    n = len(weights)
+    frame = pd.DataFrame({"src": range(n), "dst": range(1, n + 1), "w": weights})
+    graph = frame.trav.graph(weight="w", directed=directed)
+    answer = graph.sssp(0, mode=mode)
+    assert answer["distance"].tolist() == [0, *itertools.accumulate(weights)]
+    assert answer["predecessor"].tolist()[1:] == list(range(n))

@@ -96,7 +96,7 @@ def test_walks_from_one_vertex_are_counted(mode):
 
 @pytest.mark.parametrize("source", [3, [3, 17]])
 def test_modes_and_orders_come_to_the_same_end(source):
-    frame = random_edges(1, 60, 200)
+    frame = random_edges(1, 60, 200).astype({"cost": float})
     graph = frame.trav.graph(directed=True, weight="cost", vertices=range(60))
     for program, best, rest in ((WIDEST, np.inf, -np.inf), (shipped.shortest_paths(), 0.0, np.inf)):
         initial = np.full(60, rest)
@@ -112,15 +112,18 @@ def test_modes_and_orders_come_to_the_same_end(source):
             pd.testing.assert_frame_equal(end, ends[0])
 
 
+@pytest.mark.parametrize("paged", [False, True])
 @pytest.mark.parametrize(
     "program",
     [
         Program("least", "int64", "min", scatter=lambda value, degree: value + degree),
-        Program("most", "float64", "max", scatter=lambda value, degree: value - 0.1 * degree),
+        pytest.param(
+            Program("most", "float64", "max", scatter=lambda value, degree: value - 0.1 * degree),
+            marks=pytest.mark.release,
+        ),
     ],
     ids=lambda program: program.name,
 )
-@pytest.mark.parametrize("paged", [False, True])
 def test_pulls_gather_what_asynchronous_pushes_have_changed(program, paged, monkeypatch):
     """Messages differ from values, and a push in order of value does not store them."""
     frame = pd.DataFrame(
@@ -297,18 +300,20 @@ def test_one_line_form():
 MODES = ("auto", "pull", "notify", "push")
 
 
-# Every pair of values occurs, as each case compiles a program for every mode.
+# Each case compiles a program for every mode, so few run always.  Infinity stays what it is whatever is
+# added, so floats say less than integers, which wrap around.
 @pytest.mark.parametrize(
     ("dtype", "reducer", "function"),
     [
         ("int32", "min", "scatter"),
-        ("int32", "max", "gather"),
-        ("int64", "min", "gather"),
-        ("int64", "max", "scatter"),
-        ("float32", "min", "gather"),
-        ("float32", "max", "scatter"),
-        ("float64", "min", "scatter"),
-        ("float64", "max", "gather"),
+        ("int64", "max", "gather"),
+        pytest.param("int32", "max", "gather", marks=pytest.mark.release),
+        pytest.param("int64", "min", "scatter", marks=pytest.mark.release),
+        *(
+            pytest.param(dtype, reducer, function, marks=pytest.mark.release)
+            for dtype in ("float32", "float64")
+            for reducer, function in (("min", "gather"), ("max", "scatter"))
+        ),
     ],
 )
 def test_an_identity_says_nothing(dtype, reducer, function):
@@ -324,6 +329,7 @@ def test_an_identity_says_nothing(dtype, reducer, function):
             np.testing.assert_array_equal(got["value"].to_numpy(), wanted, err_msg=f"{mode}, {asynchronous}")
 
 
+@pytest.mark.release  # integers that wrap around show it above
 @pytest.mark.parametrize("function", ["scatter", "gather"])
 def test_functions_are_not_called_with_an_identity(function):
     program = Program("three", "int64", "min", **{function: lambda value: 3})
@@ -649,7 +655,7 @@ def test_wrong_programs(options, sentence):
 
 
 def test_a_function_that_cannot_be_compiled_is_named():
-    program = Program("p", "int32", "min", gather=lambda message: {"no": "number"})
+    program = Program("p", "int32", "min", gather=lambda message: message.number)
     with pytest.raises(TravError, match="gather of program 'p' cannot be compiled"):
         EDGES.trav.graph().run(program, initial=0)
 

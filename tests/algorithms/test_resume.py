@@ -75,13 +75,16 @@ def test_killed_and_resumed(tmp_path, question, limit):
     whole = time.perf_counter() - start
     moments = random.Random(1)
     killed = runs = 0
-    while killed < KILLS:
+    for _ in range(10 * KILLS):
         folder = tmp_path / f"run {runs}"
         if killed_after(moments.uniform(0, whole / 6), _until_killed, question, graph, folder):
             killed += 1
+            if killed == KILLS:
+                break
         else:  # the run ended before the kill: start a new one
             pd.testing.assert_frame_equal(resumed(question, graph, folder), wanted, check_exact=True)
             runs += 1
+    assert killed == KILLS
     pd.testing.assert_frame_equal(resumed(question, graph, folder), wanted, check_exact=True)
 
 

@@ -7,7 +7,7 @@ import pytest
 from rapids_trav import Program
 from rapids_trav.programs import shipped
 
-FURTHER = Program("further", "int64", "min", scatter=lambda value, degree: value + 1)
+FURTHER = Program("further", "int64", "min", scatter=lambda value, degree: value + degree)
 CAPPED = Program(
     "capped",
     "int64",
@@ -38,6 +38,14 @@ def test_few_active_vertices_notify():
     found = graph.run(CAPPED, initial={0: 0}, trace=True)
     assert found.result["value"].tolist() == list(range(30))
     assert set(found.trace["mode"]) == {"notify"}
+
+
+def test_from_storage_few_active_vertices_are_fewer():
+    """A tenth of the edges notify in memory; a scattered read of storage costs ten times as much (G14)."""
+    n = 2000
+    for graph, mode in ((path_frame(n).trav.graph(), "notify"), (paged_path(n), "pull")):
+        initial = dict.fromkeys(range(n // 10), 0)
+        assert set(graph.run(CAPPED, initial=initial, max_iterations=1, trace=True).trace["mode"]) == {mode}
 
 
 @pytest.mark.parametrize("program", [CAPPED, shipped.breadth_first()])

@@ -160,3 +160,15 @@ def test_attributes_that_are_numbers_are_weights(name):
     found = nx.single_source_dijkstra_path_length(made, 0, weight="x")
     assert LAZY in made.__dict__
     assert found == nx.single_source_dijkstra_path_length(theirs, 0, weight="x")
+
+
+@pytest.mark.parametrize("dtype", ["str", "string", object])
+@pytest.mark.parametrize("n", [3, 3_000])
+def test_nulls_among_strings_are_nodes_as_in_networkx(dtype, n):
+    ends = [[f"n{i % 50}" for i in range(n)], [f"n{(7 * i) % 60}" for i in range(n)]]
+    ends[0][n // 2] = ends[1][n - 1] = float("nan")
+    frame = pd.DataFrame({"source": ends[0], "target": ends[1]}, dtype=dtype)
+    own = backend.from_pandas_edgelist(frame, create_using=nx.DiGraph)
+    right = nx.from_pandas_edgelist(frame, create_using=nx.DiGraph, backend="networkx")
+    assert list(map(str, own)) == list(map(str, right))
+    assert list(map(str, own.edges)) == list(map(str, right.edges))

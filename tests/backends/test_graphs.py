@@ -159,3 +159,29 @@ def test_filtered_views_have_the_edges_that_they_show(kind):
         if graph.is_directed():
             assert nx.ancestors(own, 1) == nx.ancestors(view, 1)
         assert plain(own) == plain(view)
+
+
+@pytest.mark.parametrize("nodes", [range(4), [0, 2, 4, 6], "abcd"])
+def test_an_edge_to_what_is_no_node_never_reaches_a_kernel(nodes):
+    graph = nx.path_graph(list(nodes), nx.DiGraph)
+    first = next(iter(nodes))
+    other = 3_000_000 if isinstance(first, int) else "z"
+    graph._adj[first][other] = {}
+    with pytest.raises(RuntimeError, match="does not have"):
+        converted(graph)
+    del graph._adj[first][other]
+    own = converted(graph)
+    graph._pred[list(nodes)[1]] = {other: {}}  # as many as before
+    with pytest.raises(RuntimeError, match="convert it again"):
+        _ = structure_of(own).incoming
+
+
+@pytest.mark.parametrize("kind", ["compose", "disjoint_union", "intersection", "cartesian_product"])
+@pytest.mark.parametrize("first", [True, False])
+def test_calls_take_a_graph_of_the_backend_beside_an_ordinary_one(kind, first):
+    graph, other = nx.path_graph(4), nx.cycle_graph(4)
+    given = (converted(graph), other) if first else (graph, converted(other))
+    call = getattr(nx, kind)
+    assert plain(call(*given)) == plain(call(graph, other, backend="networkx"))
+    assert plain(nx.compose_all([*given, graph])) == plain(nx.compose(graph, other, backend="networkx"))
+    assert converted(graph).__networkx_backend__ == "trav"

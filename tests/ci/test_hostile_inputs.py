@@ -7,18 +7,22 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "ci"))
 
-from hostile import arguments, columns, commands, dialects, frames, inputs, texts
+from hostile import arguments, columns, commands, dialects, frames, inputs, slips, texts
 from hostile.cases import outcome
 
-STEPS = {columns: 2, frames: 1, arguments: 3, texts: 1, commands: 12}  # one of so many cases is run
+STEPS = {columns: 2, frames: 1, slips: 3, arguments: 3, texts: 1, commands: 12}  # one of so many cases is run
+PARTS = 3
 
 
 @pytest.mark.parametrize("module", STEPS, ids=lambda module: module.__name__)
+@pytest.mark.parametrize(
+    "part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, PARTS))]
+)
 @pytest.mark.filterwarnings("ignore")
-def test_every_case_is_answered_or_refused(module):
+def test_every_case_is_answered_or_refused(module, part):
     """Cases run one after another; those that need a separate process are left out."""
     chosen = [case for case in module.cases(seed=0) if not case.name.startswith("environments")]
-    found = [outcome(case) for case in chosen[:: STEPS[module]]]
+    found = [outcome(case) for case in chosen[:: STEPS[module]][part::PARTS]]
     assert [one for one in found if one.kind == "failed"] == []
     assert {one.kind for one in found} == {"answered", "refused"}
 

@@ -99,10 +99,12 @@ def die_at(frame: pd.DataFrame, pid: int, told: str) -> pd.DataFrame:
     return frame
 
 
-def slowly(frame: pd.DataFrame, told: str) -> pd.DataFrame:
-    """Write the file `told`, and return a partition of the edges after longer than a test waits."""
-    Path(told).touch()
-    time.sleep(60)
+def waiting(frame: pd.DataFrame, folder: str) -> pd.DataFrame:
+    """Say in a folder that this task runs; return a partition when told so there, or after two minutes."""
+    Path(folder, "running").touch()
+    end = time.monotonic() + 120
+    while not Path(folder, "go on").exists() and time.monotonic() < end:
+        time.sleep(0.01)
     return frame
 
 

@@ -20,7 +20,7 @@ from graph_faults import arm, die, die_at, held
 from rapids_trav import TravError
 from rapids_trav.engines.multigpu.errors import RankError
 
-SOON = 30.0  # seconds within which an error must be raised, even on a busy machine
+SOON = 50.0  # seconds within which an error must be raised: before ranks give up one that is silent, after 60
 EDGES = pd.DataFrame(np.random.default_rng(8).integers(0, 3000, (12_000, 2)), columns=["src", "dst"])
 SOURCE = int(EDGES["src"].iloc[0])
 
@@ -29,18 +29,19 @@ def workers_of(client):
     return list(client.nthreads())
 
 
-def wait_until(found, wanted, seconds=SOON):
+def wait_until(found, wanted, seconds=30.0):
     until = time.monotonic() + seconds
-    while found() != wanted and time.monotonic() < until:
+    while (now := found()) != wanted and time.monotonic() < until:
         time.sleep(0.05)
-    assert found() == wanted
+    assert now == wanted
 
 
-def wait_for_workers(client, n, seconds=SOON):
+def wait_for_workers(client, n, seconds=30.0):
     """Wait until the client's own cluster has `n` workers, any of which may be killed.
 
     A worker joins the scheduler before its nanny has heard that it started.  If it is killed in between, its
-    nanny never closes, and the cluster waits for that without end (distributed 2026.8).
+    nanny never closes, and the cluster waits for that without end (distributed 2026.7, no longer 2026.8;
+    CONTRIBUTING.md shows it).
     """
     wait_until(lambda: len(workers_of(client)), n, seconds)
     nannies = client.cluster.workers.values()

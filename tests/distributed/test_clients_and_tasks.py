@@ -1,7 +1,6 @@
 """Clients of other clusters, clients that close, and graphs of tasks."""
 
 import threading
-import time
 
 import pandas as pd
 import pytest
@@ -10,6 +9,10 @@ from rapids_trav import Graph, TravError
 
 distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask.dataframe")
+
+from graph_faults import waiting  # noqa: E402
+from local_clusters import local_cluster  # noqa: E402
+from lost_workers import wait_until  # noqa: E402
 
 EDGES = pd.DataFrame({"src": list("abcd"), "dst": list("bcde")})
 
@@ -20,16 +23,10 @@ def build_and_ask():
         return graph.bfs("a").compute()["distance"].tolist()
 
 
-def slowly(frame):
-    time.sleep(4)
-    return frame
-
-
 @pytest.fixture
 def one_thread():
     """Client of a cluster that runs one task at a time."""
-    alone = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
-    with distributed.LocalCluster(**alone) as cluster, distributed.Client(cluster) as client:
+    with local_cluster(1) as cluster, distributed.Client(cluster) as client:
         yield client
 
 
@@ -65,11 +62,17 @@ def test_edges_of_another_clusters_client_are_refused(client, here):
         Graph.from_edges(edges, client=client)
 
 
-def test_a_client_that_closes_during_a_build_is_named(cluster):
+def test_a_client_that_closes_during_a_build_is_named(cluster, tmp_path):
     client = distributed.Client(cluster, set_as_default=False)
-    edges = dask.from_pandas(EDGES, npartitions=2).map_partitions(slowly, meta=EDGES)
-    closing = threading.Timer(1.5, client.close)
+    edges = dask.from_pandas(EDGES, npartitions=2).map_partitions(waiting, str(tmp_path), meta=EDGES)
+
+    def close():
+        wait_until((tmp_path / "running").exists, True)
+        client.close()
+
+    closing = threading.Thread(target=close)
     closing.start()
     with pytest.raises(TravError, match=r"^The client is clos\w+, and its graphs are lost"):
         Graph.from_edges(edges, client=client)
     closing.join()
+    (tmp_path / "go on").touch()

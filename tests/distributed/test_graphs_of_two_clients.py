@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
-from pathlib import Path
 
 import pytest
+from client_processes import only_client, started
 from distributed_cases import edges_of
 from turns_at_work import watch, watched
 
@@ -18,7 +16,6 @@ dask = pytest.importorskip("dask.dataframe")
 pytest.importorskip("rapids_trav.distributed.session.gang")
 
 THREADS = 4
-ALONE = Path(__file__).with_name("only_client_process.py")
 
 
 def search(graph, wanted, first, times, wrong):
@@ -37,7 +34,7 @@ def search(graph, wanted, first, times, wrong):
         wrong.append(error)
 
 
-@pytest.mark.parametrize("searches", [40, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("searches", [40, pytest.param(1000, marks=pytest.mark.release)])
 def test_overlapping_workers(client, cluster, monkeypatch, searches):
     """Two of the four workers have ranks of both graphs, in a different order in each."""
     from rapids_trav.distributed.session.gang import Gang
@@ -79,5 +76,5 @@ def test_overlapping_workers(client, cluster, monkeypatch, searches):
 
 def test_a_graph_needs_no_current_client():
     """The client that is given builds the graph and asks it."""
-    ended = subprocess.run([sys.executable, ALONE], capture_output=True, text=True, check=False, timeout=120)
-    assert ended.stdout.splitlines()[-1:] == ["[[0, 0], [1, 1], [2, 2], [3, 3]]"], ended.stderr
+    with started(only_client) as (_, told):
+        assert told.poll(120) and told.recv() == [[0, 0], [1, 1], [2, 2], [3, 3]]

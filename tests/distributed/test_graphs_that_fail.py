@@ -15,7 +15,7 @@ from rapids_trav.engines.multigpu.errors import RankError
 pytest.importorskip("distributed")
 dask = pytest.importorskip("dask.dataframe")
 
-from graph_faults import arm, die, held, run_out, slowly  # noqa: E402
+from graph_faults import arm, die, held, run_out, waiting  # noqa: E402
 from lost_workers import (  # noqa: E402
     EDGES,
     SOON,
@@ -71,14 +71,14 @@ def kill_all(client):
 
 def test_all_workers_are_killed_while_partitions_are_computed(doomed, tmp_path):
     """The build ends while the workers that come in place of them still compute."""
-    told = tmp_path / "told"
-    slow = frame().map_partitions(slowly, str(told), meta=EDGES.iloc[:0])
+    slow = frame().map_partitions(waiting, str(tmp_path), meta=EDGES.iloc[:0])
     with doomed.as_current():
         building = begun(lambda: slow.trav.graph(client=doomed))
-        wait_until(told.exists, True)
+        wait_until((tmp_path / "running").exists, True)
         kill_all(doomed)
         with pytest.raises(RankError, match="build it again"):
             building.result(timeout=SOON)
+    (tmp_path / "go on").touch()
 
 
 def test_the_frame_of_a_build_that_failed_is_built_on_new_workers(doomed, tmp_path):
@@ -97,7 +97,13 @@ def test_a_worker_that_is_killed_between_questions(doomed, wait, record_property
 
 
 @pytest.mark.parametrize(
-    ("phase", "at"), [("building", 0), ("building", 7), ("searching", 0), ("searching", 5)]
+    ("phase", "at"),
+    [
+        ("building", 7),
+        ("searching", 5),
+        pytest.param("building", 0, marks=pytest.mark.slow),
+        pytest.param("searching", 0, marks=pytest.mark.slow),
+    ],
 )
 def test_one_worker_that_runs_out_of_memory(doomed, phase, at, tmp_path):
     """No worker is lost, and the next graph is spread over all of them."""
@@ -117,17 +123,14 @@ def test_one_worker_that_runs_out_of_memory(doomed, phase, at, tmp_path):
     assert workers_of(doomed) == there
 
 
-# Ten more cases, each on its own cluster.
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("phase", ["building", "searching"])
-@pytest.mark.parametrize("at", [1, 2, 9])
+@pytest.mark.parametrize("at", [1, pytest.param(2, marks=pytest.mark.release), 9])
 def test_killed_at_other_meetings(doomed, phase, at, tmp_path, record_property):
     lose_one(doomed, frame, phase, at, tmp_path / "told", record_property)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("turn", range(2))
 def test_killed_again_at_the_answer(doomed, turn, tmp_path, record_property):
     if turn % 2:
@@ -136,7 +139,7 @@ def test_killed_again_at_the_answer(doomed, turn, tmp_path, record_property):
         lose_one(doomed, frame, "storing", 0, tmp_path / "told", record_property)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("turn", range(2))
 def test_killed_again_between_questions(doomed, turn, record_property):
     lose_one_between(doomed, frame, bool(turn % 2), record_property)

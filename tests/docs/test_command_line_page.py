@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-pytestmark = pytest.mark.slow
+from rapids_trav.cli import run
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "command-line.md").read_text()
 COMMANDS = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)[0].splitlines()
@@ -50,6 +52,7 @@ def shell(line, folder):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("zcat") is None, reason="needs zcat")
 def test_the_standard_input(folder):
     (line,) = (line for line in COMMANDS if line.startswith("zcat"))
@@ -58,21 +61,23 @@ def test_the_standard_input(folder):
     assert "JFK,3,AMS" in done.stdout.splitlines()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("printf") is None, reason="needs printf")
 def test_the_answer_that_is_shown(folder):
     ((line, shown),) = re.findall(r"```sh\n([^`]*)\n```\n\n```text\n(.*?)```", PAGE, re.DOTALL)
     assert shell(line, folder).stdout == shown
 
 
-def test_all_commands_in_order(folder):
+def test_all_commands_in_order(folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
     lines = [line for line in COMMANDS if line.startswith("rapids-trav") and line.split()[1] not in LONG]
     assert len(lines) >= 8
     for line in lines:
-        done = shell(line, folder)
-        assert done.returncode == 0, (line, done.stderr)
+        assert run(shlex.split(line, comments=True)[1:]) == 0, (line, capsys.readouterr().err)
     assert (folder / "distances.parquet").exists() and (folder / "ranks.csv").exists()
 
 
+@pytest.mark.slow
 def test_what_is_shown(folder):
     """The page's first text follows the command and is what it prints after the line about the graph."""
     command, text = re.search(r"`(rapids-trav [^`]*)` prints.*?```text\n(.*?)```", PAGE, re.DOTALL).groups()

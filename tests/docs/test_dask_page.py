@@ -40,6 +40,7 @@ def test_the_example(workers, capsys):
     assert "pagerank is not answered by a graph on the workers" in out
 
 
+@pytest.mark.slow
 def test_the_ten_lines(workers, tmp_path):
     ((code, shown),) = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.DOTALL)
     script = tmp_path / "lines.py"

@@ -31,6 +31,7 @@ def kinds(notebook):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_says_what_it_was_stored_with(path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))

@@ -84,3 +84,43 @@ def test_booleans_are_edges_without_weights():
 def test_what_is_refused(edges, message):
     with pytest.raises(TravError, match=message):
         Graph.from_edges(edges)
+
+
+@pytest.mark.parametrize(
+    "kind, part, value",
+    [("csr", "indices", 5_000), ("csc", "indices", -5), ("bsr", "indptr", 10**6), ("csr", "indptr", -5),
+     ("coo", "coords", 5_000)],
+)  # fmt: skip
+def test_indices_outside_a_matrix_never_reach_its_loops(kind, part, value):
+    matrix = sparse.coo_array((np.ones(3), ([0, 1, 2], [1, 2, 0])), shape=(4, 4)).asformat(kind)
+    if kind == "coo":
+        matrix.coords[0][1] = value
+    else:
+        getattr(matrix, part)[1] = value
+    with pytest.raises(TravError, match=r"_array do not fit together .*: make the matrix anew"):
+        Graph.from_edges(matrix)
+
+
+@pytest.mark.parametrize("kind", ["csr", "coo"])
+@pytest.mark.parametrize(
+    "dtype, value",
+    [("int8", 100), ("uint8", 200), ("int16", 2**15 - 1), ("int32", 2**31 - 1), ("uint32", 2**32 - 1),
+     ("int64", 2**61), ("uint64", 2**61), ("float32", 2**24 + 2)],
+)  # fmt: skip
+def test_repeated_entries_are_added_in_a_type_that_holds_the_sum(kind, dtype, value):
+    data = np.array([value, value, 1, 0], dtype)
+    rows, columns = np.array([0, 0, 0, 1]), np.array([1, 1, 1, 2])
+    matrix = sparse.coo_array((data, (rows, columns)), shape=(3, 3))
+    if kind == "csr":
+        matrix = sparse.csr_array((data, columns, np.array([0, 3, 4, 4])), shape=(3, 3))
+    graph = Graph.from_edges(matrix)
+    assert graph.sssp(0)["distance"].tolist() == [0, 2 * value + 1, 2 * value + 1]
+    assert int(graph.to_scipy()[0, 1]) == 2 * value + 1
+
+
+def test_a_sum_that_no_integer_holds_is_refused_and_single_entries_are_not():
+    data = np.full(2, 2**62)
+    one = sparse.coo_array((data, ([0, 1], [1, 2])), shape=(3, 3))
+    assert Graph.from_edges(one).to_scipy()[0, 1] == 2**62
+    with pytest.raises(TravError, match=r"add up to 9223372036854775808, more than 2\^63 - 1"):
+        Graph.from_edges(sparse.coo_array((data, ([0, 0], [1, 1])), shape=(3, 3)))

@@ -335,3 +335,49 @@ def test_a_stream_that_gives_nothing_warns_that_it_may_have_been_read():
     with pytest.warns(TravWarning, match="gave no rows: it gives its rows only once"):
         assert Graph.from_edges(reader).n_vertices == 0
     assert Graph.from_edges(table[:0]).n_vertices == 0  # a table gives its rows always
+
+
+def test_offsets_and_indices_outside_their_buffers_are_refused():
+    offsets = np.arange(4, dtype=np.int32)
+    offsets[2] = 2**30
+    texts = pa.Array.from_buffers(pa.string(), 3, [None, pa.py_buffer(offsets), pa.py_buffer(b"abc")])
+    codes = pa.DictionaryArray.from_arrays(pa.array([0, 9, 1]), pa.array(["a", "b"]), safe=False)
+    for column in (texts, codes):
+        table = pa.table({"src": column, "dst": ["a", "b", "c"]})
+        frame = pd.DataFrame({"src": pd.arrays.ArrowExtensionArray(column), "dst": ["a", "b", "c"]})
+        for edges in (table, frame):
+            with pytest.raises(TravError, match="Column 'src' is damaged"):
+                Graph.from_edges(edges)
+    categories = pd.Categorical(["a", "b", "a"])
+    categories._ndarray[1] = 77
+    with pytest.raises(TravError, match="Column 'src' is damaged"):
+        Graph.from_edges(pd.DataFrame({"src": categories, "dst": ["a", "b", "a"]}))
+
+
+def test_ids_of_two_bytes_have_nulls_in_answers():
+    ends = np.array([0, 1, 2, 5], np.float16)
+    graph = Graph.from_edges(pa.table({"src": ends[:3], "dst": ends[1:]}), vertices=np.array([9], np.float16))
+    answer = graph.bfs(0)
+    assert answer["predecessor"].type == pa.float16()
+    assert answer["predecessor"].to_pylist() == [None, 0.0, 1.0, 2.0, None]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.RunEndEncodedArray.from_arrays(pa.array([1, 4], pa.int16()), pa.array(["x", None])),
+        pa.array([["a"], [], None, ["b", "c"]], pa.list_(pa.string_view())),
+        pa.array(["a", "b", None, "d"], pa.string_view()),
+    ],
+    ids=lambda column: str(column.type),
+)
+def test_rows_come_back_with_columns_that_arrow_cannot_take(column):
+    table = pa.table({"src": [0, 1, 2, 3], "dst": [1, 2, 3, 0], "other": column})
+    graph = Graph.from_edges(table, directed=True)
+    for _ in range(2):  # the second time by an index of the rows
+        near = graph.khop(3, 2).edges
+        assert near.schema == table.schema
+        assert near.to_pylist() == [table.to_pylist()[i] for i in (0, 3)]
+    assert graph.annotate(table, graph.bfs(0), on="src")["other"].to_pylist() == column.to_pylist()
+    with pytest.raises(TravError, match="where="):
+        graph.bfs(0, where="other == 1")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import importlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import numpy as np
 import pytest
 
 FOLDER = Path(__file__).parent
+ROOT = FOLDER.parents[1]
 POISON = 0xA5A5A5A5
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="the emulation needs g++")
@@ -284,17 +286,64 @@ def test_left_out_tests_exist():
         assert f"def {test.partition('[')[0].partition('*')[0]}" in text, name
 
 
-@pytest.mark.parametrize(("fewest", "status"), [(0, 0), (1, 1)])
-def test_a_run_in_which_all_is_skipped_fails(fewest, status):
-    root = FOLDER.parents[1]
+def suite_of(tmp_path, **rows: dict) -> Path:
+    """Write a table of the suite with rows for files in tests/gpu."""
+    path = tmp_path / "suite.toml"
+    row = '["tests/gpu/{}.py"]\npart = {part}\npassed = {passed}\nkernels = []\n'
+    path.write_text("".join(row.format(file, **of) for file, of in rows.items()))
+    return path
+
+
+def emulated(*arguments: object) -> subprocess.CompletedProcess:
+    """Run tests as ci/test_emulated.sh does."""
     command = [sys.executable, "-m", "pytest", "-p", "emulated_gpu", "-p", "no:cacheprovider", "-n", "0"]
-    done = subprocess.run(
-        [*command, "-m", "gpu", "--fewest", str(fewest), "tests/gpu/test_overlap_gpu.py"],
-        cwd=root,
+    return subprocess.run(
+        [*command, "-m", "gpu", *map(str, arguments)],
+        cwd=ROOT,
         env=os.environ | {"PYTHONPATH": str(FOLDER / "packages")},
         capture_output=True,
         text=True,
     )
+
+
+@pytest.mark.parametrize(("passed", "status"), [(0, 0), (2, 1)])
+def test_a_run_in_which_a_file_is_skipped_fails(tmp_path, passed, status):
+    suite = suite_of(tmp_path, test_overlap_gpu={"part": 0, "passed": passed})
+    done = emulated("--suite", suite, "tests/gpu/test_overlap_gpu.py")
     assert done.returncode == status, done.stdout + done.stderr
     assert "not emulated: compares times of events" in done.stdout
-    assert ("0 tests passed, and at least 1 should" in done.stdout) == bool(fewest)
+    line = "tests/gpu/test_overlap_gpu.py: 0 tests passed, and 2 did"
+    assert (line in done.stdout) == bool(status)
+
+
+def test_a_part_is_chosen_with_files_that_always_run_or_are_new(tmp_path):
+    rows = {path.stem: {"part": 9, "passed": 0} for path in (ROOT / "tests" / "gpu").glob("test_*.py")}
+    del rows["test_path_layout_gpu"]
+    rows["test_division_gpu"]["part"] = 3
+    always = [f"tests/gpu/{name}.py" for name in ("test_ahead_gpu", "test_division_gpu")]
+    options = ["--part", 3, *(word for file in always for word in ("--always", file))]
+    done = emulated("--collect-only", "-q", "--suite", suite_of(tmp_path, **rows), *options, "tests/gpu")
+    collected = {line.partition("::")[0] for line in done.stdout.splitlines() if "::" in line}
+    assert collected == {*always, "tests/gpu/test_path_layout_gpu.py"}
+    for line in (
+        "part 3 of 10: tests/gpu/test_division_gpu.py",
+        f"whatever their part: {' '.join(always)}",
+        f"not run: {len(rows) - 2} files",
+    ):
+        assert line in done.stdout
+
+
+def test_every_file_of_the_suite_has_a_part():
+    rows = tomllib.loads((FOLDER / "suite.toml").read_text(encoding="utf-8"))
+    texts = {
+        path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
+        for folder in ("gpu", "engines")
+        for path in (ROOT / "tests" / folder).rglob("test_*.py")
+    }
+    files = {file for file, text in texts.items() if "mark.gpu" in text}
+    without = re.compile(r'^(cudf = )?pytest\.importorskip\("cudf"', re.MULTILINE)  # collect nothing here
+    skipped = {file for file in files if without.search(texts[file])}
+    assert files - skipped <= set(rows) <= files, "ci/test_emulated.sh record"
+    assert {row["part"] for row in rows.values()} == set(range(10))
+    kernels = {path.name for path in (ROOT / "kernels").glob("*.cu")}
+    assert {kernel for row in rows.values() for kernel in row["kernels"]} <= kernels

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow  # mypy has no cache to begin with
 ROOT = Path(__file__).resolve().parents[2]
 HEAD = """
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """A run that `test_killed_pages_gpu.py` kills: `killed_run.py FOLDER QUESTION PAUSE`.
 
-It goes on from the folder's checkpoint, and prints a line once the first page is recorded.
+It goes on from the folder's checkpoint, and prints a line for each page that it records.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from pairs import FULL
 
 from rapids_trav.engines.runs import GatherView, RunOptions
 from rapids_trav.programs import shipped
@@ -47,6 +48,8 @@ CASES = {
     "directed rmat": rmat(12, symmetric=False),
 }
 
+# 70,000 vertices: in rows of their own, and in all others before a release.
+LARGE_CASES = ("wheel",) if FULL else ()
 
 # Functions of a program that sums integers and uses every argument; its parameter is a modulus.
 SUMMING = {

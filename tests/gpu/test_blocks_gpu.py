@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from pairs import pairs
 
 from rapids_trav import Program, generators
 from rapids_trav.engines.blocks.cut import cut
@@ -20,7 +21,7 @@ from rapids_trav.programs.run_state import RunState
 from rapids_trav.utilities.sizes import parse_bytes
 
 from .paged_views import in_budget, in_pages, in_pinned_memory
-from .program_cases import CASES, gather_view
+from .program_cases import CASES, LARGE_CASES, gather_view
 from .small_graphs import Graph, grid
 
 pytestmark = pytest.mark.gpu
@@ -85,35 +86,45 @@ def over_blocks(engine, view, program, start, shift, n_places, pinned=True, **op
         return iterate(work, program, start, options)
 
 
-@pytest.fixture(params=[0, 1], ids=["in order", "in order later"])
-def order(request, monkeypatch):
-    """Take values in order from the start, or after as many pushes as there are edges."""
+ORDERS = {"in order": 0, "in order later": 1}  # from the start, or after as many pushes as there are edges
+
+
+@pytest.fixture
+def take_values(monkeypatch):
     from rapids_trav.engines.cuda.blocks import state
 
-    monkeypatch.setattr(state, "UNORDERED", request.param)
+    return lambda order: monkeypatch.setattr(state, "UNORDERED", ORDERS[order])
 
 
-@pytest.mark.parametrize("pinned", [True, False], ids=["pinned", "in files"])
-@pytest.mark.parametrize(
-    "name", ["nine", "loops", "multi", "one", "no edges", "square", "rmat", "directed rmat"]
+@pairs(
+    order=ORDERS,
+    which=PROGRAMS,
+    name=["nine", "loops", "multi", "one", "no edges", "square", "rmat", "directed rmat"],
+    place=["pinned", "in files"],
 )
-@pytest.mark.parametrize("which", PROGRAMS)
-def test_values_are_those_in_memory(engine, which, name, pinned, order):
+def test_values_are_those_in_memory(engine, which, name, place, order, take_values):
+    take_values(order)
     program, weight, value, sources = PROGRAMS[which]
     graph = CASES[name]
     view = gather_view(graph, engine, weight)
     start = start_of(program, graph.n, value, sources, engine.xp)
     shift = max(len(graph.u) // 24, 1).bit_length()
-    run = over_blocks(engine, view, program, start, shift, 3, pinned)
+    run = over_blocks(engine, view, program, start, shift, 3, place == "pinned")
     wanted = engine.run(view, program, start, RunOptions(weighted=weight is not None))
     assert np.array_equal(run.values.get(), wanted.values.get())
     assert run.converged
 
 
-@pytest.mark.parametrize("n_places", [1, 2, 40])
-@pytest.mark.parametrize("name", ["wheel", "big star", "long path"])
-def test_rows_longer_than_a_block_and_one_place(engine, name, n_places, order):
+@pairs(
+    ("in order", "wheel", 2),
+    ("in order later", "wheel", 1),
+    order=ORDERS,
+    name=["big star", "long path", *LARGE_CASES],
+    n_places=[1, 2, 40],
+)
+def test_rows_longer_than_a_block_and_one_place(engine, name, n_places, order, take_values):
     """The hubs' rows extend over many blocks and, within a block, over many chunks."""
+    take_values(order)
     graph, program = CASES[name], shipped.shortest_paths()
     view = gather_view(graph, engine, "float64")
     start = start_of(program, graph.n, 0, [graph.n - 1], engine.xp)
@@ -252,8 +263,10 @@ def test_answers_of_graphs(engine, ask, schedule, cudf):
         assert (modes == {"blocks"}) == (schedule == "paths")
 
 
-def test_a_block_with_items_in_the_queue_keeps_its_place(engine, monkeypatch, order):
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_block_with_items_in_the_queue_keeps_its_place(engine, monkeypatch, order, take_values):
     """A launch that ends early leaves a queue, whose items are in blocks that are on the device."""
+    take_values(order)
     from rapids_trav.engines.cuda.blocks import state
 
     monkeypatch.setattr(state, "MOST_ROUNDS", 1)

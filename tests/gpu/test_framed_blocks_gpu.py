@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from pairs import pairs
 
 from rapids_trav.csr.packed import PackedHome
 from rapids_trav.engines.blocks.cut import cut
@@ -14,7 +15,7 @@ from rapids_trav.memory.budget import Budget
 from rapids_trav.programs import shipped
 
 from .paged_views import in_budget
-from .program_cases import CASES, gather_view
+from .program_cases import CASES, LARGE_CASES, gather_view
 from .test_blocks_gpu import PROGRAMS, on_host, outside, start_of
 
 pytestmark = pytest.mark.gpu
@@ -38,17 +39,22 @@ def over_framed_blocks(engine, view, program, start, shift, n_places, pinned=Tru
     return run, sum(part.nbytes(block) for block in loads for part in parts)
 
 
-@pytest.mark.parametrize("pinned", [True, False], ids=["pinned", "in files"])
-@pytest.mark.parametrize("name", ["rmat", "directed rmat", "wheel"])
-@pytest.mark.parametrize("which", ["bfs", "components", "sssp", "widest"])
-def test_values_are_those_in_memory(engine, which, name, pinned):
+@pairs(
+    ("bfs", "wheel", "in files"),
+    ("sssp", "wheel", "pinned"),
+    which=["bfs", "components", "sssp", "widest"],
+    name=["rmat", "directed rmat", *LARGE_CASES],
+    place=["pinned", "in files"],
+)
+def test_values_are_those_in_memory(engine, which, name, place):
     """Where the columns are in files, their frames are still in pinned memory, but weights are not."""
     program, weight, value, sources = PROGRAMS[which]
     graph = CASES[name]
     view = gather_view(graph, engine, weight)
     hub = int(np.argmax(np.diff(view.out.row_offsets.get())))
     start = start_of(program, graph.n, value, sources and [hub], engine.xp)
-    run, n_bytes = over_framed_blocks(engine, view, program, start, 10 if name != "wheel" else 12, 4, pinned)
+    shift = 10 if name != "wheel" else 12
+    run, n_bytes = over_framed_blocks(engine, view, program, start, shift, 4, place == "pinned")
     wanted = engine.run(view, program, start, RunOptions(weighted=weight is not None))
     assert np.array_equal(run.values.get(), wanted.values.get())
     assert run.converged

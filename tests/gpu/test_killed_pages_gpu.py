@@ -7,7 +7,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -133,13 +132,13 @@ def test_an_error_in_a_hybrid_run_names_the_program(engine, cpu):
     assert caught.value.__notes__ == [f"Raised in a run of program {program.name!r}."]
 
 
-def killed_after(seconds, folder, asked):
-    """Run in another process, and kill it this long after its first page; return whether it was running."""
+def killed_after(n_pages, folder, asked):
+    """Run in another process, and kill it when it has recorded so many pages; return whether it ran then."""
     command = [sys.executable, str(Path(killed_run.__file__)), str(folder), asked, "0.05"]
     paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=os.environ | {"PYTHONPATH": paths}) as child:
-        child.stdout.readline()
-        time.sleep(seconds)
+        for _ in range(n_pages):
+            child.stdout.readline()
         child.send_signal(signal.SIGKILL)
         child.stdout.read()
     assert child.returncode in (0, -signal.SIGKILL)
@@ -153,7 +152,7 @@ def test_killed_among_pages(engine, tmp_path, asked):
     wanted = killed_run.answer(killed_run.graph("cpu", None), alone)
     journals = 0
     for _ in range(KILLS):
-        if killed_after(moments.uniform(0, 0.3), tmp_path, asked):
+        if killed_after(moments.randint(1, 6), tmp_path, asked):
             journals += (tmp_path / NAME).with_suffix(SUFFIX).exists()
     assert journals > 0
     of = killed_run.graph("cuda", killed_run.LIMIT)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from pairs import pairs
 
 from rapids_trav.engines.blocks.cut import cut
 from rapids_trav.engines.cpu.programs.blocks.lending import Lending
@@ -50,17 +51,19 @@ def delays(monkeypatch):
     monkeypatch.setattr(Lending, "_offers", late)
 
 
-@pytest.mark.parametrize("pinned", [True, False], ids=["pinned", "in files"])
-@pytest.mark.parametrize("name", ["no edges", "square", "rmat", "directed rmat"])
-@pytest.mark.parametrize("which", PROGRAMS)
-def test_values_are_those_in_memory(engine, which, name, pinned, delays):
+@pairs(
+    which=PROGRAMS,
+    name=["no edges", "square", "rmat", "directed rmat"],
+    place=["pinned", "in files"],
+)
+def test_values_are_those_in_memory(engine, which, name, place, delays):
     program, weight, value, sources = PROGRAMS[which]
     graph = CASES[name]
     view = gather_view(graph, engine, weight)
     hub = int(np.argmax(np.diff(view.out.row_offsets.get())))
     start = start_of(program, graph.n, value, sources and [hub], engine.xp)
     shift = max(len(graph.u) // 24, 1).bit_length()
-    run = on_both(engine, view, program, start, shift, 2, pinned)
+    run = on_both(engine, view, program, start, shift, 2, place == "pinned")
     wanted = engine.run(view, program, start, RunOptions(weighted=weight is not None))
     assert np.array_equal(run.values.get(), wanted.values.get())
     assert run.converged

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from pairs import pairs
 
 from .ranked_graphs import ranked
 from .small_graphs import GRAPHS, Graph, check_tree, grid, path, random, star
@@ -85,14 +86,13 @@ def test_a_search_after_a_pause_wakes_the_link(cupy, monkeypatch, idle):
     assert [place for place in read if place in places] == (places[1:] + places[:1] if idle else [])
 
 
-@pytest.mark.parametrize("n_ranks", RANKS)
-@pytest.mark.parametrize("blocks", [1, 3])
-@LAYOUTS
-def test_every_exchange_is_used_and_right(cupy, lean, blocks, n_ranks):
+@pairs(("both", 1, 3), ("lean", 1, 3), layout=["both", "lean"], blocks=[1, 3], n_ranks=RANKS)
+def test_every_exchange_is_used_and_right(cupy, layout, blocks, n_ranks):
     """A pull takes the frontier from lists, from copies of bitmaps, or as words that were sent.
 
     A push takes it from lists, or with rows of own vertices alone offers what it finds.
     """
+    lean = layout == "lean"
     made = ranked(cupy, rmat(11, 16, seed=3), n_ranks, blocks, lean=lean)
     seen = set()
     for sources in ([0], [5], [1000], range(24)):

@@ -8,6 +8,7 @@ import kernel_references as reference
 import numpy as np
 import pytest
 from packed_rows import ROWS
+from pairs import pairs
 
 from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.csr.packed import MOST_SHARE, PackedHome
@@ -17,7 +18,7 @@ from rapids_trav.memory.budget import Budget
 from rapids_trav.memory.model.program import packing_bytes
 
 from .paged_views import in_budget, in_packed_pages, in_pages, in_pinned_memory
-from .program_cases import CASES, gather_view, question, start
+from .program_cases import CASES, LARGE_CASES, gather_view, question, start
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cpu_takes_part")]
 
@@ -130,10 +131,15 @@ def with_home(view, home):
     return replace(view, pages=replace(view.pages, packed=home))
 
 
-@pytest.mark.parametrize("hybrid", [False, True], ids=["gpu", "hybrid"])
-@pytest.mark.parametrize("name", ["rmat", "directed rmat", "wheel", "multi"])
-@pytest.mark.parametrize("asked", QUESTIONS)
-def test_answers_are_those_of_pages_as_they_are(engine, views, no_limit, asked, name, hybrid):
+@pairs(
+    ("pagerank", "wheel", "gpu"),
+    ("components", "wheel", "hybrid"),
+    asked=QUESTIONS,
+    name=["rmat", "directed rmat", "multi", *LARGE_CASES],
+    processor=["gpu", "hybrid"],
+)
+def test_answers_are_those_of_pages_as_they_are(engine, views, no_limit, asked, name, processor):
+    hybrid = processor == "hybrid"
     view = views(name, asked)
     plain, none = ask(engine, in_packed_pages(view, 7), name, asked, hybrid)
     assert none == 0  # all pages stay on the GPU
@@ -148,13 +154,11 @@ def test_answers_are_those_of_pages_as_they_are(engine, views, no_limit, asked, 
     assert (ours.iterations, ours.converged) == (plain.iterations, plain.converged)
 
 
-@pytest.mark.parametrize("mode", ["pull", "notify"])
-@pytest.mark.parametrize("pinned", [False, True], ids=["staged", "pinned"])
-@pytest.mark.parametrize("asked", QUESTIONS)
-def test_modes_and_places(engine, views, asked, pinned, mode):
+@pairs(asked=QUESTIONS, place=["staged", "pinned"], mode=["pull", "notify"])
+def test_modes_and_places(engine, views, asked, place, mode):
     """Columns in pageable memory, like those in files, are read only while they are packed."""
     view = views("rmat", asked)
-    if not pinned:
+    if place == "staged":
         into = replace(view.into, column_indices=np.array(view.into.column_indices))
         weights = None if view.weights is None else np.array(view.weights)
         view = replace(view, into=into, out=into, weights=weights)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pairs import FULL, pairs
 
 from rapids_trav.engines.launches import count_launches
 from rapids_trav.engines.run_shape import run_shape
@@ -18,15 +19,16 @@ from rapids_trav.memory.model.program import page_table_bytes, shard_table_bytes
 from rapids_trav.programs.definition import Program
 
 from .paged_views import in_budget, in_packed_pages, in_pages, in_pinned_memory
-from .program_cases import CASES, SUMMING, gather_view, question, start
+from .program_cases import CASES, LARGE_CASES, SUMMING, gather_view, question, start
 from .replica_counts import expected_counters
 from .small_graphs import Graph
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cpu_takes_part")]
 
 QUESTIONS = ("bfs", "components", "sssp", "pagerank")
+SMALL = ("nine", "multi", "one", "no edges", "directed rmat", "rmat")
 GRAPHS = {
-    **{name: CASES[name] for name in ("nine", "multi", "one", "no edges", "directed rmat", "rmat", "wheel")},
+    **{name: CASES[name] for name in (*SMALL, "wheel")},
     # One edge among the vertices of several shards, most of which are empty.
     "nearly empty": Graph(150_000, np.array([3]), np.array([149_999]), symmetric=False),
 }
@@ -71,10 +73,16 @@ def agree(program, ours, theirs, asynchronous=False):
     assert ours.iterations == theirs.iterations or (asynchronous and ours.iterations <= theirs.iterations)
 
 
-@pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
-@pytest.mark.parametrize("name", GRAPHS)
-@pytest.mark.parametrize("asked", QUESTIONS)
-def test_pages_agree_with_the_cpu(engine, answers, asked, name, asynchronous):
+@pairs(
+    ("components", "rmat", "sync"),
+    ("sssp", "wheel", "sync"),
+    ("components", "nearly empty", "async"),
+    asked=QUESTIONS,
+    name=GRAPHS if FULL else SMALL,
+    order=["sync", "async"],
+)
+def test_pages_agree_with_the_cpu(engine, answers, asked, name, order):
+    asynchronous = order == "async"
     view, theirs, asking = answers(name, asked)
     if asked == "pagerank" and asynchronous and not theirs.converged:
         pytest.skip("values on the way to the end differ")
@@ -86,8 +94,7 @@ def test_pages_agree_with_the_cpu(engine, answers, asked, name, asynchronous):
     assert launches["gather_rows"] == 0
 
 
-@pytest.mark.parametrize("name", ["rmat", "directed rmat", "wheel", "no edges"])
-@pytest.mark.parametrize("asked", QUESTIONS)
+@pairs(("pagerank", "wheel"), asked=QUESTIONS, name=["rmat", "directed rmat", "no edges", *LARGE_CASES])
 def test_pages_shared_with_the_cpu(engine, answers, asked, name, cpu_takes_one_page):
     view, theirs, asking = answers(name, asked)
     ours, launches = by_shards(engine, in_pages(view, 7), asking, hybrid=True)
@@ -96,12 +103,10 @@ def test_pages_shared_with_the_cpu(engine, answers, asked, name, cpu_takes_one_p
     assert launches["gather_shards"] > 0 or name == "no edges"
 
 
-@pytest.mark.parametrize("replication", [1, 4, 32, "formula"])
-@pytest.mark.parametrize("pinned", [False, True], ids=["staged", "pinned"])
-@pytest.mark.parametrize("asked", ["sssp", "pagerank"])
-def test_copies_and_places(engine, answers, asked, pinned, replication):
+@pairs(asked=["sssp", "pagerank"], place=["staged", "pinned"], replication=[1, 4, 32, "formula"])
+def test_copies_and_places(engine, answers, asked, place, replication):
     """Pageable memory is staged, like files."""
-    view, theirs, asking = answers("rmat", asked, pinned)
+    view, theirs, asking = answers("rmat", asked, place == "pinned")
     ours, _ = by_shards(engine, in_pages(view, 5, 2), asking, replication=replication, n_streams=2)
     agree(asking[0], ours, theirs)
 

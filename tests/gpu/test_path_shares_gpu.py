@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from pairs import pairs
 
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.launches import count_launches
@@ -24,9 +25,7 @@ def assert_same(cupy, found, wanted):
         np.testing.assert_allclose(cupy.asnumpy(found.edges), wanted.edges, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("together", [1, SHARED])
-@pytest.mark.parametrize("edges", [False, True])
-@pytest.mark.parametrize("name", GRAPHS)
+@pairs(name=GRAPHS, edges=[False, True], together=[1, SHARED])
 def test_as_on_the_cpu(cupy, engine, name, edges, together):
     graph = GRAPHS[name]
     sources = np.random.default_rng(1).permutation(graph.n)[: 2 * SHARED + 3]

@@ -6,15 +6,17 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from pairs import pairs
 
 from rapids_trav.engines.runs import RunOptions
 from rapids_trav.programs.definition import Program
 
-from .program_cases import CASES, SUMMING, gather_view, question, rmat, root, start, wheel
+from .program_cases import CASES, LARGE_CASES, SUMMING, gather_view, question, rmat, root, start, wheel
 
 pytestmark = pytest.mark.gpu
 
 QUESTIONS = ("bfs", "components", "sssp", "pagerank")
+MODES = ("auto", "pull", "notify", "push")
 
 
 @pytest.fixture(scope="session")
@@ -55,18 +57,19 @@ def agree(program, ours, theirs):
     assert ours.converged == theirs.converged
 
 
-@pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("asked", QUESTIONS)
-def test_agrees_with_the_cpu(engine, cpu, views, asked, name):
+@pairs(asked=QUESTIONS, name=CASES, mode=MODES)
+def test_agrees_with_the_cpu(engine, cpu, views, asked, name, mode):
     program, values, active, options = question(asked, CASES[name])
     view = views(name, "float32" if options.weighted else None)
-    for mode in ("auto", "pull", "notify", "push"):
-        agree(program, *both(engine, cpu, view, program, values, active, replace(options, mode=mode)))
+    agree(program, *both(engine, cpu, view, program, values, active, replace(options, mode=mode)))
 
 
-@pytest.mark.parametrize("n_bytes", [0, 8, 1000])
-@pytest.mark.parametrize("name", ["rmat", "directed rmat", "wheel"])
-@pytest.mark.parametrize("asked", QUESTIONS)
+@pairs(
+    ("pagerank", "wheel", 1000),
+    asked=QUESTIONS,
+    name=["rmat", "directed rmat", *LARGE_CASES],
+    n_bytes=[0, 8, 1000],
+)
 def test_copies_of_messages_change_nothing(engine, views, asked, name, n_bytes, monkeypatch):
     """Values do not depend on how many messages a block keeps; only the sum of `total` has no fixed order."""
     program, values, active, options = question(asked, CASES[name])
@@ -82,31 +85,47 @@ def test_copies_of_messages_change_nothing(engine, views, asked, name, n_bytes, 
     np.testing.assert_allclose(run(), expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["rmat", "directed rmat", "square", "wheel", "multi"])
-@pytest.mark.parametrize("asked", QUESTIONS)
-def test_step_by_step(engine, cpu, views, asked, name):
+@pairs(
+    ("pagerank", "wheel", "pull"),
+    ("components", "wheel", "notify"),
+    ("sssp", "wheel", "notify"),
+    asked=QUESTIONS,
+    name=["rmat", "directed rmat", "square", "multi", *LARGE_CASES],
+    mode=MODES,
+)
+def test_step_by_step(engine, cpu, views, asked, name, mode):
     """Synchronous runs are Jacobi's method: values are equal after every iteration, in every mode."""
     program, values, active, options = question(asked, CASES[name])
     view = views(name, "float32" if options.weighted else None)
     for limit in range(4):
-        for mode in ("auto", "pull", "notify", "push"):
-            limited = replace(options, max_iterations=limit, mode=mode)
-            agree(program, *both(engine, cpu, view, program, values, active, limited))
+        limited = replace(options, max_iterations=limit, mode=mode)
+        agree(program, *both(engine, cpu, view, program, values, active, limited))
 
 
-@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
-@pytest.mark.parametrize("weight", ["int32", "int64", "float32", "float64"])
-@pytest.mark.parametrize("name", ["rmat", "directed", "wheel"])
+def is_useful(name, weight, dtype):
+    """An integer sum of real weights is not a useful question."""
+    return not (dtype.startswith("int") and weight.startswith("float"))
+
+
+@pairs(
+    ("wheel", "int32", "int64"),
+    ("wheel", "float64", "float32"),
+    allowed=is_useful,
+    name=["rmat", "directed", *LARGE_CASES],
+    weight=["int32", "int64", "float32", "float64"],
+    dtype=["int32", "int64", "float32", "float64"],
+)
 def test_types_of_values_and_weights(engine, cpu, views, name, dtype, weight):
     program, values, active, options = question("sssp", CASES[name], dtype)
-    if dtype.startswith("int") and weight.startswith("float"):
-        pytest.skip("an integer sum of real weights is not a useful question")
     agree(program, *both(engine, cpu, views(name, weight), program, values, active, options))
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("weight", [None, "float32", "float64"])
-@pytest.mark.parametrize("name", ["rmat", "directed rmat", "star", "no edges"])
+@pairs(
+    ("directed rmat", None, "float64"),
+    name=["rmat", "directed rmat", "star", "no edges"],
+    weight=[None, "float32", "float64"],
+    dtype=["float32", "float64"],
+)
 def test_pagerank_types(engine, cpu, views, name, dtype, weight):
     program, values, active, options = question("pagerank", CASES[name], dtype)
     options = replace(options, weighted=weight is not None)
@@ -115,9 +134,12 @@ def test_pagerank_types(engine, cpu, views, name, dtype, weight):
     assert math.isclose(float(ours.values.astype(np.float64).sum()), 1, rel_tol=1e-4)
 
 
-@pytest.mark.parametrize("reducer", ["min", "max"])
-@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
-@pytest.mark.parametrize("mode", ["pull", "notify", "push"])
+@pairs(
+    ("push", "float32", "min"),
+    mode=["pull", "notify", "push"],
+    dtype=["int32", "int64", "float32", "float64"],
+    reducer=["min", "max"],
+)
 def test_both_ends_with_signs(engine, cpu, views, reducer, dtype, mode):
     """The atomics handle values of both signs, including zeros of both signs."""
     program = Program("extreme", dtype, reducer)
@@ -131,29 +153,33 @@ def test_both_ends_with_signs(engine, cpu, views, reducer, dtype, mode):
     agree(program, *both(engine, cpu, views("rmat"), program, values, np.ones(n, bool), options))
 
 
-@pytest.mark.parametrize("function", ["scatter", "gather"])
-@pytest.mark.parametrize("reducer", ["min", "max"])
-@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
-@pytest.mark.parametrize("name", ["rmat", "directed rmat", "wheel"])
-def test_an_identity_says_nothing(engine, cpu, views, name, dtype, reducer, function):
+@pairs(
+    ("wheel", "int32", "min", "gather", "auto"),
+    ("wheel", "int64", "max", "scatter", "pull"),
+    name=["rmat", "directed rmat", *LARGE_CASES],
+    dtype=["int32", "int64", "float32", "float64"],
+    reducer=["min", "max"],
+    function=["scatter", "gather"],
+    mode=MODES,
+)
+def test_an_identity_says_nothing(engine, cpu, views, name, dtype, reducer, function, mode):
     """Arithmetic on the identity would overflow to the other end of the integers."""
     step = 1 if reducer == "min" else -1
     program = Program("hops", dtype, reducer, **{function: lambda value: value + step})
     n = CASES[name].n
     active = np.arange(n) == root(CASES[name])
     values = np.where(active, np.zeros(n, dtype), program.identity)
-    for mode in ("auto", "pull", "notify", "push"):
-        for asynchronous in (False, True):
-            options = RunOptions(mode=mode, asynchronous=asynchronous)
-            ours, theirs = both(engine, cpu, views(name), program, values, active, options)
-            np.testing.assert_array_equal(ours.values, theirs.values)
-            # A hop adds a step, so a value beyond n steps would come from an identity.
-            hops = step * ours.values.astype(np.float64)
-            assert bool(((ours.values == program.identity) | ((hops >= 0) & (hops < n))).all())
+    for asynchronous in (False, True):
+        options = RunOptions(mode=mode, asynchronous=asynchronous)
+        ours, theirs = both(engine, cpu, views(name), program, values, active, options)
+        np.testing.assert_array_equal(ours.values, theirs.values)
+        # A hop adds a step, so a value beyond n steps would come from an identity.
+        hops = step * ours.values.astype(np.float64)
+        assert bool(((ours.values == program.identity) | ((hops >= 0) & (hops < n))).all())
 
 
 @pytest.mark.parametrize("gather", ["rows", "replicas"])
-@pytest.mark.parametrize("mode", ["auto", "pull", "notify", "push"])
+@pytest.mark.parametrize("mode", MODES)
 def test_hops_of_a_small_graph(mode, gather):
     hops = Program("hops", "int64", "min", gather=lambda message: message + 1)
     frame = pd.DataFrame({"src": [0, 0, 1, 3, 3], "dst": [1, 2, 3, 4, 3]})
@@ -192,20 +218,18 @@ def test_walks_from_one_vertex(engine, cpu, views, name, mode):
         np.testing.assert_array_equal(ours.values, theirs.values)
 
 
-@pytest.mark.parametrize("asked", QUESTIONS)
-@pytest.mark.parametrize("name", ["rmat", "directed rmat", "square"])
-def test_asynchronous_runs_end_where_synchronous_ones_do(engine, cpu, views, asked, name):
+@pairs(name=["rmat", "directed rmat", "square"], asked=QUESTIONS, mode=["auto", "pull", "notify"])
+def test_asynchronous_runs_end_where_synchronous_ones_do(engine, cpu, views, name, asked, mode):
     program, values, active, options = question(asked, CASES[name])
     device, _ = view = views(name, "float32" if options.weighted else None)
     _, theirs = both(engine, cpu, view, program, values, active, options)
     state = start(program, device.n_vertices, values, active, engine.xp)
-    for mode in ("auto", "pull", "notify"):
-        ours = engine.run(device, program, state, replace(options, mode=mode, asynchronous=True))
-        if program.reducer == "sum":
-            np.testing.assert_allclose(ours.values.get(), theirs.values, atol=1e-5)
-        else:
-            np.testing.assert_array_equal(ours.values.get(), theirs.values)
-            assert ours.iterations <= theirs.iterations
+    ours = engine.run(device, program, state, replace(options, mode=mode, asynchronous=True))
+    if program.reducer == "sum":
+        np.testing.assert_allclose(ours.values.get(), theirs.values, atol=1e-5)
+    else:
+        np.testing.assert_array_equal(ours.values.get(), theirs.values)
+        assert ours.iterations <= theirs.iterations
 
 
 def test_the_callers_state_stays(engine, views):
@@ -217,7 +241,7 @@ def test_the_callers_state_stays(engine, views):
     assert bool(state.active.all())
 
 
-@pytest.mark.parametrize("mode", ["auto", "pull", "notify", "push"])
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("asked", QUESTIONS)
 def test_goes_on_from_a_checkpoint(engine, views, asked, mode):
     """A run that continues from the checkpoint of any iteration ends with the same values."""
@@ -271,9 +295,7 @@ def test_trace(engine, views):
             assert {row.edges for row in rows} == {device.into.n_edges}
 
 
-@pytest.mark.parametrize("weight", ["int32", "float32", "float64"])
-@pytest.mark.parametrize("symmetric", [False, True])
-@pytest.mark.parametrize("n_chunks", [1, 3])
+@pairs(n_chunks=[1, 3], symmetric=[False, True], weight=["int32", "float32", "float64"])
 def test_weighted_build(engine, weight, symmetric, n_chunks):
     """Each weight stays with its edge; multi-edges keep all their weights."""
     from rapids_trav.engines.cuda.build.in_memory import wide_adjacency

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from pairs import FULL, pairs
 
 from rapids_trav.engines.runs import RunOptions
 from rapids_trav.errors import TravError
@@ -16,8 +17,9 @@ from .small_graphs import Graph
 pytestmark = pytest.mark.gpu
 
 FACTORS = ("formula", 1, 2, 8, 32)
+SMALL = ("nine", "multi", "one", "no edges", "directed rmat", "rmat")
 GRAPHS = {
-    **{name: CASES[name] for name in ("nine", "multi", "one", "no edges", "directed rmat", "rmat", "wheel")},
+    **{name: CASES[name] for name in (*SMALL, "wheel")},
     # One edge among the vertices of several shards, most of which are empty.
     "nearly empty": Graph(150_000, np.array([3]), np.array([149_999]), symmetric=False),
 }
@@ -76,22 +78,31 @@ def agree(program, replicas, others, label=""):
         assert abs(replicas.iterations - other.iterations) <= tolerated, label
 
 
-@pytest.mark.parametrize("name", GRAPHS)
-@pytest.mark.parametrize("asked", ["bfs", "components", "sssp", "pagerank"])
-def test_shipped_programs(engine, views, asked, name):
+@pairs(
+    ("pagerank", "wheel", "formula"),
+    ("sssp", "wheel", 8),
+    ("components", "nearly empty", 2),
+    asked=["bfs", "components", "sssp", "pagerank"],
+    name=GRAPHS if FULL else SMALL,
+    replication=FACTORS,
+)
+def test_shipped_programs(engine, views, asked, name, replication):
     program, values, active, options = question(asked, GRAPHS[name])
     view = views(name, "float32" if options.weighted else None)
     others = by_rows(engine, view, program, values, active, options)
-    for replication in FACTORS:
-        asking = replace(options, replication=replication)
-        replicas = by_replicas(engine, view[0], program, values, active, asking)
-        agree(program, replicas, others, f"replication={replication}")
+    asking = replace(options, replication=replication)
+    agree(program, by_replicas(engine, view[0], program, values, active, asking), others)
 
 
-@pytest.mark.parametrize("name", ["directed rmat", "wheel", "nearly empty"])
-@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
-@pytest.mark.parametrize("reducer", ["min", "max", "sum"])
-def test_reducers_and_types(engine, views, reducer, dtype, name):
+@pairs(
+    ("sum", "float64", "wheel", 8),
+    ("min", "int32", "nearly empty", 2),
+    reducer=["min", "max", "sum"],
+    dtype=["int32", "int64", "float32", "float64"],
+    name=["directed rmat", "rmat", *(["wheel", "nearly empty"] if FULL else [])],
+    replication=[1, 2, 8, 32],
+)
+def test_reducers_and_types(engine, views, reducer, dtype, name, replication):
     """Each iteration is compared, with values of both signs."""
     program = Program("any", dtype, reducer)
     values = np.random.default_rng(5).integers(-50, 50, GRAPHS[name].n).astype(dtype)
@@ -104,11 +115,10 @@ def test_reducers_and_types(engine, views, reducer, dtype, name):
         options = RunOptions(max_iterations=limit)
         rows = run(engine, device, program, values, True, replace(options, mode="pull"))
         same_values(program, rows, expected[limit], f"{limit} by rows")
-        for replication in (1, 2, 8, 32):
-            asking = replace(options, replication=replication)
-            replicas = by_replicas(engine, device, program, values, True, asking)
-            same_values(program, replicas, expected[limit], f"{limit} with replication={replication}")
-            assert replicas.iterations == rows.iterations
+        asking = replace(options, replication=replication)
+        replicas = by_replicas(engine, device, program, values, True, asking)
+        same_values(program, replicas, expected[limit], f"{limit} by replicas")
+        assert replicas.iterations == rows.iterations
 
 
 @pytest.mark.parametrize("weight", ["int32", "int64", "float32", "float64"])

@@ -13,6 +13,7 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from pairs import pairs
 
 from rapids_trav import generators
 from rapids_trav.engines.cpu.programs.blocks.lending import Lending
@@ -127,12 +128,14 @@ def within(graph, part, call):
             graph.budget.limit = needed + part
 
 
-@pytest.mark.parametrize("share", SHARES)
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize(
-    ("program", "way"), [(program, way) for program, ways in ASKED.items() for way in ways]
+@pairs(
+    program=ASKED,
+    way=WAYS | RANKS,
+    shape=SHAPES,
+    share=SHARES,
+    allowed=lambda program, way, shape, share: way in ASKED[program],
 )
-def test_answers_are_those_in_memory(cases, delays, shape, share, program, way):
+def test_answers_are_those_in_memory(cases, delays, program, way, shape, share):
     graph, source, answers = cases(shape)
     n_bytes = graph.storage.view("out").stored.n_edges * (8 if program == "sssp" else 4)
     budget, how = graph.budget, ASKED[program][way]

@@ -10,12 +10,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from pairs import pairs
 
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.programs.definition import Program
 
 from .paged_views import in_budget, in_pages, in_pinned_memory
-from .program_cases import CASES, SUMMING, gather_view, question, start
+from .program_cases import CASES, LARGE_CASES, SUMMING, gather_view, question, start
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cpu_takes_part")]
 
@@ -59,12 +60,18 @@ def agree(asked, ours, theirs, asynchronous=False):
         assert ours.iterations == theirs.iterations
 
 
-@pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
-@pytest.mark.parametrize(
-    ("name", "hybrid"), [*((name, False) for name in CASES), *((name, True) for name in SHARED)]
+@pairs(
+    ("components", "wheel", "gpu", "sync"),
+    ("pagerank", "wheel", "hybrid", "sync"),
+    ("sssp", "wheel", "hybrid", "async"),
+    allowed=lambda asked, name, processor, order: processor == "gpu" or name in SHARED,
+    asked=QUESTIONS,
+    name=[name for name in CASES if name != "wheel" or LARGE_CASES],
+    processor=["gpu", "hybrid"],
+    order=["sync", "async"],
 )
-@pytest.mark.parametrize("asked", QUESTIONS)
-def test_pages_agree_with_the_cpu(engine, answers, asked, name, hybrid, asynchronous):
+def test_pages_agree_with_the_cpu(engine, answers, asked, name, processor, order):
+    hybrid, asynchronous = processor == "hybrid", order == "async"
     view, theirs = answers(name, asked)
     if asked == "pagerank" and asynchronous and not theirs.converged:
         pytest.skip("values on the way to the end differ")
@@ -74,29 +81,36 @@ def test_pages_agree_with_the_cpu(engine, answers, asked, name, hybrid, asynchro
     agree(asked, ours, theirs, asynchronous)
 
 
-@pytest.mark.parametrize("mode", ["pull", "notify"])
-@pytest.mark.parametrize("pinned", [False, True], ids=["staged", "pinned"])
-@pytest.mark.parametrize("name", ["rmat", "directed rmat", "wheel"])
-@pytest.mark.parametrize("asked", QUESTIONS)
-def test_modes_and_places(engine, answers, asked, name, pinned, mode):
+@pairs(
+    ("components", "rmat", "pinned", "notify"),
+    ("sssp", "wheel", "pinned", "notify"),
+    ("pagerank", "wheel", "staged", "pull"),
+    asked=QUESTIONS,
+    name=["rmat", "directed rmat", *LARGE_CASES],
+    place=["staged", "pinned"],
+    mode=["pull", "notify"],
+)
+def test_modes_and_places(engine, answers, asked, name, place, mode):
     """Pageable memory is staged, like files; the CPU marks its notified vertices."""
-    view, theirs = answers(name, asked, pinned)
+    view, theirs = answers(name, asked, place == "pinned")
     agree(asked, streamed(engine, in_pages(view, 5), name, asked, mode=mode), theirs)
 
 
-@pytest.mark.parametrize("name", ["rmat", "directed rmat", "multi"])
-@pytest.mark.parametrize("asked", QUESTIONS)
-def test_step_by_step(engine, cpu, answers, asked, name):
+@pairs(
+    asked=QUESTIONS,
+    name=["rmat", "directed rmat", "multi"],
+    way=["auto", "notify", "hybrid"],
+)
+def test_step_by_step(engine, cpu, answers, asked, name, way):
     """A synchronous run is Jacobi's method, regardless of how its pages are processed."""
     view, _ = answers(name, asked)
     program, values, active, options = question(asked, CASES[name])
     for limit in range(4):
         first = start(program, view.n_vertices, values, active, np)
         theirs = cpu.run(view, program, first, replace(options, max_iterations=limit))
-        for mode, hybrid in (("auto", False), ("notify", False), ("auto", True)):
-            paged = in_pages(view, 4)
-            ours = streamed(engine, paged, name, asked, hybrid, mode=mode, max_iterations=limit)
-            agree(asked, ours, theirs)
+        mode, hybrid = ("auto", True) if way == "hybrid" else (way, False)
+        ours = streamed(engine, in_pages(view, 4), name, asked, hybrid, mode=mode, max_iterations=limit)
+        agree(asked, ours, theirs)
 
 
 @pytest.mark.parametrize("name", ["rmat", "wheel"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pairs import pairs
 
 from rapids_trav.engines.launches import count_launches
 from rapids_trav.engines.runs import RunOptions
@@ -47,9 +48,7 @@ def made(monkeypatch):
     return counts
 
 
-@pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
-@pytest.mark.parametrize("form", LAUNCHES)
-@pytest.mark.parametrize("pages_stay", [False, True])
+@pairs(pages_stay=[False, True], form=LAUNCHES, asynchronous=[False, True])
 def test_a_sweep_repeats_what_the_first_has_prepared(
     engine, host_view, made, form, asynchronous, pages_stay, monkeypatch
 ):

@@ -7,6 +7,7 @@ from time import perf_counter
 
 import numpy as np
 import pytest
+from pairs import pairs
 
 import rapids_trav  # noqa: F401  (registers .trav)
 from rapids_trav import generators
@@ -80,24 +81,27 @@ def traced(engine, view, sources, variant: str):
     return found.distance.get(), found.trace, perf_counter() - begin
 
 
-@pytest.mark.parametrize("least_pull", [0, 1 << 20])
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("name", TRACED)
-def test_every_field_is_what_the_answer_says(cupy, name, variant, least_pull):
+@pairs(
+    name=TRACED,
+    variant=VARIANTS,
+    least_pull=[0, 1 << 20],  # of the fused search alone
+    sources=["first", "last", "several"],
+    allowed=lambda name, variant, least_pull, sources: variant in FUSED or not least_pull,
+)
+def test_every_field_is_what_the_answer_says(cupy, name, variant, least_pull, sources):
     from rapids_trav.engines.cuda import CudaEngine
 
     from .poisoned import poison_shared_memory
 
-    if least_pull and variant not in FUSED:
-        pytest.skip("of the fused search alone")
     engine, graph = CudaEngine(least_pull=least_pull), TRACED[name]
     view = GraphView(graph, engine)
     _, of = (view.out, view.into, view.coo), degrees(graph)
-    for sources in [(0,), (graph.n - 1,), tuple(range(0, graph.n, 1 + graph.n // 5))]:
-        poison_shared_memory()
-        distance, trace, seconds = traced(engine, view, sources, variant)
-        assert np.array_equal(distance, graph.distance(sources))
-        check(graph, of, view, variant, distance, trace, seconds)
+    several = range(0, graph.n, 1 + graph.n // 5)
+    sources = {"first": [0], "last": [graph.n - 1], "several": list(several)}[sources]
+    poison_shared_memory()
+    distance, trace, seconds = traced(engine, view, sources, variant)
+    assert np.array_equal(distance, graph.distance(sources))
+    check(graph, of, view, variant, distance, trace, seconds)
 
 
 def test_more_sources_than_one_block_takes(engine):

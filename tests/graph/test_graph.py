@@ -595,3 +595,9 @@ def test_limits_beyond_all_levels(edges):
 def test_columns_named_by_an_index(edges):
     graph = edges.trav.graph(pd.Index(["dst"]), pd.Index(["src"]), directed=True)
     assert distances(graph.bfs(50, reached_only=True)) == {10: 3, 20: 2, 30: 2, 40: 1, 50: 0}
+
+
+def test_a_graph_made_of_edges_is_the_graph_of_from_edges(edges):
+    graph = Graph(edges, "src", "dst", directed=True)
+    assert repr(graph) == repr(Graph.from_edges(edges, "src", "dst", directed=True))
+    pd.testing.assert_frame_equal(graph.bfs(10), edges.trav.graph(directed=True).bfs(10))

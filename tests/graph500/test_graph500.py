@@ -328,3 +328,9 @@ def test_an_engine_of_the_caller_runs():
     assert report.valid and report.engine == "cpu"
     with pytest.raises(TravError, match="devices='all' is for GPUs"):
         graph500.run(5, roots=1, engine=engine, devices="all")
+
+
+def test_narrow_integers_of_numpy_do_not_overflow():
+    wanted = graph500.run(7, edge_factor=16, roots=2, engine="cpu")
+    given = graph500.run(np.int8(7), edge_factor=np.int8(16), roots=np.int8(2), engine="cpu")
+    assert given.searches["root"].tolist() == wanted.searches["root"].tolist() and given.valid

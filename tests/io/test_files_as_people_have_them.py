@@ -33,7 +33,8 @@ TEXTS = {
     "names like other values": ("node1 node2\nnode3 node4\n", {}, "!header=True"),
     "a usual name that is a value": ("from,to\nto,via\n", {}, "!header=True"),
     "no names": ("oslo,bergen\nbergen,voss\n", NO, "oslo>bergen bergen>voss"),
-    "addresses are no names": ("10.0.0.1 10.0.0.2\n10.0.0.2 10.0.0.3\n", {}, "10.0.0.1>10.0.0.2 10.0.0.2>10.0.0.3"),
+    "addresses are no names": (
+        "10.0.0.1 10.0.0.2\n10.0.0.2 10.0.0.3\n", {}, "10.0.0.1>10.0.0.2 10.0.0.2>10.0.0.3"),
     "capitals": ("ORIGIN,DEST,DISTANCE\nJFK,LAX,2475\n", {}, "JFK>LAX"),
     "named": ("A,B,C\nJFK,LAX,x\n", {"src": "A", "dst": "B"}, "JFK>LAX"),
     "a named weight": ("person,friend,since\nann,bob,x\n", {"weight": "since"}, "!src= person"),
@@ -61,7 +62,8 @@ TEXTS = {
     "a few blanks": ("   1    2\n  10   20\n", {}, "1>2 10>20"),
     "blanks and tabs": ("1 \t 2\t\n 2\t3 \n", {}, "1>2 2>3"),
     "cities": ("New York\tBoston\nLos Angeles\tSan Jose\n", NO, "New York>Boston|Los Angeles>San Jose"),
-    "cities with commas": ("New York,Los Angeles\nSan Jose,Santa Cruz\n", NO, "New York>Los Angeles|San Jose>Santa Cruz"),
+    "cities with commas": (
+        "New York,Los Angeles\nSan Jose,Santa Cruz\n", NO, "New York>Los Angeles|San Jose>Santa Cruz"),
     "decimal commas between blanks": ("1 2 0,5\n2 3 1,5\n", {"decimal": ","}, "1>2 2>3"),
     "two delimiters": ("a;b,c\nd;e,f\n", NO, "!delimiter="),
     "names with commas": ("a;Smith, J\nb;Doe, K\n", NO, "a>Smith, J|b>Doe, K"),
@@ -72,7 +74,8 @@ TEXTS = {
     "KONECT": ("% sym unweighted\n% 2 3 3\n1 2\n2 3\n", {}, "1>2 2>3"),
     # Marks inside fields.
     "a sharp": ("source target\nalice C#\nbob C\n", {}, "alice>C# bob>C"),
-    "addresses with marks": ("http://a.org/x#1 http://a.org/y\nx#2 y\n", NO, "http://a.org/x#1>http://a.org/y x#2>y"),
+    "addresses with marks": (
+        "http://a.org/x#1 http://a.org/y\nx#2 y\n", NO, "http://a.org/x#1>http://a.org/y x#2>y"),
     "a comment behind": ("1 2 # first\n2 3\n", {}, "1>2 2>3"),
     "a mark after a blank": ("source target\nalice #ai\nbob #ml\n", {}, "!comment="),
     "no comments": ("source target\nalice #ai\nbob #ml\n", {"comment": ""}, "alice>#ai bob>#ml"),
@@ -96,8 +99,10 @@ TEXTS = {
     "inches": ('source\ttarget\npipe 2"\tvalve\nvalve\ttank 3"\n', {}, 'pipe 2">valve|valve>tank 3"'),
     "an open quote": ('"open\tx\nx\ty\nz"\tw\n', NO, "!quote="),
     "an open quote, said": ('"open\tx\nx\ty\nz"\tw\n', {"quote": "", **NO}, '"open>x x>y z">w'),
-    "an open quote further down": ("src,dst\n" + "a,b\n" * 2000 + '"c,d\n' + "a,b\n" * 9 + 'e",f\n', {}, "!quote="),
-    "doubled quotes": ('source,target\n"Smith, J","O""Neil"\n"O""Neil",Doe\n', {}, 'Smith, J>O"Neil|O"Neil>Doe'),
+    "an open quote further down": (
+        "src,dst\n" + "a,b\n" * 2000 + '"c,d\n' + "a,b\n" * 9 + 'e",f\n', {}, "!quote="),
+    "doubled quotes": (
+        'source,target\n"Smith, J","O""Neil"\n"O""Neil",Doe\n', {}, 'Smith, J>O"Neil|O"Neil>Doe'),
     "padded quotes": ('"src", "dst"\n"a, b", "c"\n "d" ,"e"\n', {}, "a, b>c|d>e"),
     "single quotes": ("source,target\n'a, b','c'\n'd','e'\n", {}, "a, b>c|d>e"),
     "apostrophes": ("source,target\n't Hooft,O'Neil\nb,c\n", {}, "'t Hooft>O'Neil|b>c"),
@@ -159,7 +164,8 @@ TEXTS = {
     "METIS with weights": ("3 2 11\n7 2 5\n7 1 5 3 6\n7 2 6\n", {"format": "metis"}, "1>2 2>3"),
     "METIS in one direction": ("3 2\n2\n3\n\n", {"format": "metis"}, "1>2 2>3"),
     "METIS cut": ("3 2\n2\n1 3\n", {"format": "metis"}, "!check"),
-    "a matrix of Matrix Market": ("%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n", {}, "1>2"),
+    "a matrix of Matrix Market": (
+        "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n", {}, "1>2"),
     "GML": ("graph [ node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 ] ]\n", {}, "1>2"),
     "GML with an edge twice": (
         "graph [ directed 1 node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 ] edge [ source 1 target 2 ] ]\n", {},
@@ -171,7 +177,8 @@ TEXTS = {
     "GraphML": ("<?xml version='1.0'?>\n<graphml><graph edgedefault='directed'><node id='a'/><node id='b'/>"
                 "<edge source='a' target='b'/></graph></graphml>", {}, "a>b"),
     "a web page": ("<!DOCTYPE html>\n<html></html>\n", {}, "!web page"),
-    "a pointer of Git LFS": ("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n", {}, "!git lfs pull"),
+    "a pointer of Git LFS": (
+        "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n", {}, "!git lfs pull"),
     "a workbook": (b"SQLite format 3\0", {}, "!export"),
     "nothing": ("", {}, "!no edges"),
 }  # fmt: skip

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from gpu_stand_in import Gpu
+from pairs import FULL
 
 from rapids_trav import Program
 from rapids_trav.algorithms.validation import check_tree
@@ -45,6 +46,7 @@ for mode in ("auto", "pull", "notify", "push"):
         root, mode=mode, asynchronous=False, predecessors=False
     )
 NOT_OUTSIDE_A_GPU = ("components push", "sssp push")
+SHAPES = ("plain", "hub", "path", "dense", "hub", "plain")
 
 
 @functools.cache
@@ -82,8 +84,10 @@ def test_a_limit_is_raised_once(engine, question):
     if engine == "cuda" and question in NOT_OUTSIDE_A_GPU:
         pytest.skip("a GPU pushes along edges in its memory alone")
     refusals = 0
-    for seed, shape in enumerate(("plain", "hub", "path", "dense", "hub", "plain")):
-        edges, directed = edges_of(shape, seed), bool(seed % 2)
+    # Two of the graphs, one of them directed: the questions and the engines take turns at them.
+    first = list(QUESTIONS).index(question) + list(ENGINES).index(engine)
+    for seed in range(6) if FULL else (first % 6, (first + 3) % 6):
+        edges, directed = edges_of(SHAPES[seed], seed), bool(seed % 2)
         root, some = edges["src"].iloc[0], edges["dst"].drop_duplicates()[:4].tolist()
         options = {"weight": "w", "directed": directed, "order": {4: "degree", 5: "locality"}.get(seed)}
         tree = edges.trav.graph(**options).bfs(root)

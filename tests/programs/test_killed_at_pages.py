@@ -85,7 +85,7 @@ def graph():
     return edges().trav.graph(weight="cost", memory_limit=250_000)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.release) for seed in (1, 2))])
 @pytest.mark.parametrize("question", [components, notified, blocks, distances, ranks])
 def test_killed_among_pages(tmp_path, graph, question, seed):
     wanted = question(graph)  # also compiles the program
@@ -95,15 +95,17 @@ def test_killed_among_pages(tmp_path, graph, question, seed):
     whole = time.perf_counter() - start
     moments = random.Random(seed)
     killed = runs = journals = 0
-    while killed < KILLS:
+    for _ in range(10 * KILLS):
         folder = tmp_path / f"run {runs}"
         if killed_after(moments.uniform(0, whole), _until_killed, question, graph, folder):
             killed += 1
             journals += (folder / NAME).with_suffix(SUFFIX).exists()
+            if killed == KILLS:
+                break
         else:  # the run ended before the kill: start a new one
             assert close(question(graph, checkpoint=folder, resume=True), wanted)
             runs += 1
-    assert journals > 0
+    assert killed == KILLS and journals > 0
     assert close(question(graph, checkpoint=folder, checkpoint_every="page", resume=True), wanted)
 
 

@@ -14,8 +14,6 @@ from rapids_trav import Program
 from rapids_trav.programs import shipped
 from rapids_trav.programs.digest import program_digest
 
-pytestmark = pytest.mark.slow
-
 # Compiles or loads the programs in the order that the argument gives. One process can thus load programs
 # that several processes compiled, whose symbols Numba numbers alike.
 SCRIPT = """
@@ -61,6 +59,7 @@ def run_with(folder, names):
     return int(last.split()[1])
 
 
+@pytest.mark.slow
 def test_processes_share_what_is_compiled_and_mix_nothing(tmp_path):
     assert run_with(tmp_path, ["one"]) == 1
     assert run_with(tmp_path, ["two"]) == 1

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from gpu.plain_programs import PlainEdges, steps
 from gpu.program_cases import CASES, gather_view, start
+from pairs import pairs
 
 from rapids_trav import Program, TravError
 from rapids_trav.engines.cpu import CpuEngine
@@ -20,13 +21,14 @@ def program(reducer, first, dtype="int64", **functions):
     return Program("starting", dtype, reducer, start=first, **functions)
 
 
-@pytest.mark.parametrize("mode", ["auto", "pull", "notify"])
-@pytest.mark.parametrize(
-    ("dtype", "reducer", "first"), [("int64", "sum", 3), ("int32", "min", 2), ("float32", "max", 40)]
+@pairs(
+    name=["nine", "multi", "one", "no edges", "directed", "big star"],
+    dtype=["int64", "int32", "float32"],
+    mode=["auto", "pull", "notify"],
 )
-@pytest.mark.parametrize("name", ["nine", "multi", "one", "no edges", "directed", "big star"])
-def test_every_iteration_starts_from_it(name, reducer, first, dtype, mode):
+def test_every_iteration_starts_from_it(name, dtype, mode):
     """A hub whose row is cut into parts starts from it once."""
+    reducer, first = {"int64": ("sum", 3), "int32": ("min", 2), "float32": ("max", 40)}[dtype]
     asked = program(reducer, first, dtype, apply=lambda value, gathered: (gathered + value) % 51)
     values = np.arange(CASES[name].n) % 17
     expected = steps(asked, PlainEdges.of(CASES[name]), values, 3)
@@ -56,15 +58,17 @@ def test_a_vertex_without_edges_in_takes_it(mode):
     graph = pd.DataFrame({"src": [0], "dst": [1]}).trav.graph(directed=True)
     found = graph.run(program("sum", 5), initial=10, max_iterations=1, mode=mode)
     assert found["value"].tolist() == [5, 15]
+    found = graph.run(program("max", 5), initial=1, max_iterations=1, mode=mode)
+    assert found["value"].tolist() == [5, 5]
 
 
 def test_named_values_leave_all_vertices_active():
     graph = EDGES.trav.graph(directed=True)
     for mode in ("pull", "notify", "auto"):
-        found = graph.run(program("max", 3), initial={0: 9}, mode=mode)
+        found = graph.run(program("max", 5), initial={0: 9}, mode=mode)
         assert found["value"].tolist() == [9, 9, 9, 9]
-    with pytest.raises(TravError, match=r"^sources names the vertices .*, but with start=3 of program"):
-        graph.run(program("max", 3), initial=1, sources=[0])
+    with pytest.raises(TravError, match=r"^sources names the vertices .*, but with start=5 of program"):
+        graph.run(program("max", 5), initial=1, sources=[0])
 
 
 def test_values_are_not_pushed():

@@ -14,55 +14,40 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from memory_cases import PEAK
 
 from rapids_trav.storage.limited import Limited
 from rapids_trav.storage.paged import Paged
 
 MB = 1_000_000
-MEASURE = """
-import ctypes, gc, json, sys, threading
+MEASURE = f"""{PEAK}
+import ctypes, gc, json
 import numpy as np, pandas as pd, pyarrow as pa
 from rapids_trav import Graph
 
 def star(n, n_edges):
     random = np.random.default_rng(2)
     src = np.where(random.random(n_edges) < 0.9, 0, random.integers(0, n, n_edges))
-    return pd.DataFrame({"src": src, "dst": random.integers(0, n, n_edges), "w": random.random(n_edges)})
+    return pd.DataFrame({{"src": src, "dst": random.integers(0, n, n_edges), "w": random.random(n_edges)}})
 
 def in_a_file(path):
     star(50_000, 800_000).to_parquet(path, row_group_size=800_000)
     return path
 
-def anonymous():
-    with open("/proc/self/status") as status:
-        return next(int(line.split()[1]) * 1024 for line in status if line.startswith("RssAnon"))
-
 case, limit, path = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-edges = {
+edges = {{
     "star": lambda: star(50_000, 6_000_000),
     "star in memory": lambda: star(100, 6_000_000),
     "row group": lambda: in_a_file(path),
-}[case]()
+}}[case]()
 weight = None if case == "star in memory" else "w"
 build = lambda: Graph.from_edges(edges, engine="cpu", memory_limit=limit, weight=weight)
 build()
 gc.collect()
 ctypes.CDLL(None).malloc_trim(0)
 pa.default_memory_pool().release_unused()
-before, most, done = anonymous(), 0, threading.Event()
-
-def watch():
-    global most
-    while not done.wait(0.0005):
-        most = max(most, anonymous())
-
-sys.setswitchinterval(0.0002)
-watching = threading.Thread(target=watch)
-watching.start()
-graph = build()
-done.set()
-watching.join()
-print(json.dumps([most - before, type(graph.storage).__name__]))
+graph, taken = with_peak(build)
+print(json.dumps([taken, type(graph.storage).__name__]))
 """
 
 
@@ -71,8 +56,9 @@ print(json.dumps([most - before, type(graph.storage).__name__]))
     ("case", "limit", "beside", "storage"),
     [
         ("star", 40 * MB, 0, "Paged"),
-        ("star in memory", 80 * MB, 10 * MB, "Limited"),
-        ("row group", 40 * MB, 20 * MB, "Paged"),  # Arrow holds a page and a dictionary of each column
+        pytest.param("star in memory", 80 * MB, 10 * MB, "Limited", marks=pytest.mark.slow),
+        # Arrow holds a page and a dictionary of each column.
+        pytest.param("row group", 40 * MB, 20 * MB, "Paged", marks=pytest.mark.slow),
     ],
 )
 def test_a_build_stays_within_its_limit(case, limit, beside, storage, tmp_path):

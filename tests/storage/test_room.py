@@ -5,11 +5,14 @@ A stand-in engine for the GPU builds, keeps and plans as the CUDA engine does, i
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pandas as pd
 import pytest
 from common import to_pandas
 from gpu_stand_in import Gpu
+from pairs import pairs
 
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.errors import TravError, TravMemoryError
@@ -50,10 +53,7 @@ def limit_in(error):
     return parse_bytes(message.partition("give memory_limit at least ")[2].removesuffix("."))
 
 
-@pytest.mark.parametrize("where", [None, "open"])
-@pytest.mark.parametrize("asked", QUESTIONS)
-@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
-@pytest.mark.parametrize("engine", ENGINES)
+@pairs(engine=list(ENGINES), directed=[True, False], asked=list(QUESTIONS), where=[None, "open"])
 def test_the_limit_that_an_error_names_is_enough(engine, directed, asked, where):
     """A build may name a limit, and the question another, each once; at these limits both succeed."""
     edges, question = skewed(), QUESTIONS[asked]
@@ -80,23 +80,29 @@ def test_the_limit_that_an_error_names_is_enough(engine, directed, asked, where)
     assert named == sorted(named) and len(named) <= (1 if asked == "bfs" and not where else 2)
 
 
-@pytest.mark.parametrize("first", ["bfs", "each", "both ways", "pagerank"])
-@pytest.mark.parametrize("engine", ENGINES)
-def test_no_question_stands_in_the_way_of_another(engine, first):
-    """At the smallest limit that suffices for each question alone, all questions succeed in any order."""
-    edges = skewed()
-    options = {"directed": True, "weight": "cost"}
+@functools.cache
+def enough_for_each(engine):
+    """Return the smallest limit that suffices for each question alone."""
     limit = 1000
     while True:
         try:
             for question in QUESTIONS.values():
                 for where in (None, "open"):
-                    graph = edges.trav.graph(**options, engine=ENGINES[engine], memory_limit=limit)
+                    graph = skewed().trav.graph(
+                        directed=True, weight="cost", engine=ENGINES[engine], memory_limit=limit
+                    )
                     question(graph, where=where)
-            break
+            return limit
         except TravMemoryError as error:
             limit = limit_in(error)
-    graph = edges.trav.graph(**options, engine=ENGINES[engine], memory_limit=limit)
+
+
+@pytest.mark.parametrize("first", ["bfs", "each", "both ways", "pagerank"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_no_question_stands_in_the_way_of_another(engine, first):
+    """At the smallest limit that suffices for each question alone, all questions succeed in any order."""
+    limit = enough_for_each(engine)
+    graph = skewed().trav.graph(directed=True, weight="cost", engine=ENGINES[engine], memory_limit=limit)
     QUESTIONS[first](graph, where=None)
     for question in QUESTIONS.values():
         for where in (None, "open"):

@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from pairs import pairs
 
 from rapids_trav import Graph
 from rapids_trav.engines.cpu import CpuEngine
@@ -63,9 +64,7 @@ def structures(graph):
     return graph.memory()["structure"].tolist()
 
 
-@pytest.mark.parametrize("where", FILTERS)
-@pytest.mark.parametrize("directed", [False, True])
-@pytest.mark.parametrize("ids", IDS)
+@pairs(ids=list(IDS), directed=[False, True], where=list(FILTERS))
 def test_rows_by_the_index_are_those_of_a_scan(ids, directed, where, scanned):
     edges = edges_of(ids)
     graph = edges.trav.graph(directed=directed)

@@ -16,10 +16,12 @@ from rapids_trav.backends.kernels.dijkstra import dijkstra
 from rapids_trav.backends.networkx_types import Arguments, Graph, Value
 from rapids_trav.backends.structure import Node, Structure, Weights
 from rapids_trav.csr.adjacency import Array
+from rapids_trav.jit.kernels import aside
 
 Lengths = dict[Node, Value]
 Paths = dict[Node, list[Node]]
 _bound = bound_refusal("cutoff")
+BY_HEAP = 8  # times as long as a search by a queue, about
 
 
 def _refuse(arguments: Arguments) -> str | None:
@@ -95,8 +97,9 @@ def _settle(
 ) -> Settled:
     starts = np.array(list(sources), np.int64)
     bound = math.inf if cutoff is None else cutoff
-    order, distance, predecessor = dijkstra(
-        *structure.rows, weights.values, starts, target, bound, cutoff is not None
+    work = structure.n + len(weights.values)
+    order, distance, predecessor = aside(
+        BY_HEAP * work, dijkstra, *structure.rows, weights.values, starts, target, bound, cutoff is not None
     )
     if not len(order):
         raise ValueError("Contradictory paths found:", "negative weights?")

@@ -12,10 +12,11 @@ from __future__ import annotations
 import numpy as np
 
 from rapids_trav.engines.cpu.runtime.compile import kernel
+from rapids_trav.engines.cpu.runtime.intrinsics import load
 
 
 @kernel
-def dijkstra(offsets, columns, weights, sources, target, cutoff, has_cutoff):
+def dijkstra(offsets, columns, weights, sources, target, cutoff, has_cutoff, stop):
     """Return the vertices in the order of settling, the distance of each and the predecessor of every vertex.
 
     The search ends when `target` (if not -1) is settled.  No vertices are returned if an edge gives a settled
@@ -38,7 +39,7 @@ def dijkstra(offsets, columns, weights, sources, target, cutoff, has_cutoff):
         keys[i], counts[i], nodes[i] = 0, pushed, sources[i]  # equal keys in order of counts form a heap
         size += 1
         pushed += 1
-    while size > 0:
+    while size > 0 and load(stop, 0) == 0:
         d, v = keys[0], nodes[0]
         size -= 1
         _sift_down(keys, counts, nodes, size)

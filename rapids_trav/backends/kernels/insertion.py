@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from rapids_trav.engines.cpu.runtime.compile import kernel
+from rapids_trav.engines.cpu.runtime.intrinsics import load
 
 
 @kernel
@@ -106,7 +107,7 @@ def pack_rows(offsets, lengths, values):
 
 
 @kernel
-def transposed_rows(offsets, columns):
+def transposed_rows(offsets, columns, stop):
     """Return offsets and columns of the transpose, and the position in `columns` of each of its columns.
 
     The columns of each row are in ascending order of the vertices that lead to it.
@@ -121,6 +122,8 @@ def transposed_rows(offsets, columns):
     sources = np.empty(len(columns), columns.dtype)
     edges = np.empty(len(columns), np.int64)
     for u in range(n):
+        if load(stop, 0) != 0:
+            break
         for e in range(offsets[u], offsets[u + 1]):
             v = columns[e]
             sources[cursor[v]] = u

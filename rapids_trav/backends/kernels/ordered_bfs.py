@@ -20,6 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from rapids_trav.engines.cpu.runtime.compile import kernel
+from rapids_trav.engines.cpu.runtime.intrinsics import load
 
 # A level is pulled when its frontier has more edges than 1 / PULL_ABOVE of what pulling examines: all
 # vertices, and the incoming edges of those not yet visited.
@@ -28,7 +29,7 @@ PULL_ABOVE = 3
 
 @kernel
 def ordered_bfs(
-    offsets, columns, in_offsets, in_columns, sources, limit, place, queue, parent, ends, may_pull
+    offsets, columns, in_offsets, in_columns, sources, limit, place, queue, parent, ends, may_pull, stop
 ):  # fmt: skip
     """Search up to `limit` levels; return the number of vertices found, of levels, and of pulled levels.
 
@@ -50,7 +51,7 @@ def ordered_bfs(
     head = 0
     level = 0
     ends[0] = tail
-    while head < tail and level < limit and tail < n:
+    while head < tail and level < limit and tail < n and load(stop, 0) == 0:
         end = tail
         if may_pull:
             edges = 0

@@ -26,6 +26,7 @@ import numpy as np
 from rapids_trav.csr.adjacency import Adjacency, Array, offset_dtype
 from rapids_trav.engines.cpu.runtime.compile import Team, kernel
 from rapids_trav.errors import EDGES_CHANGED, TravError
+from rapids_trav.utilities.progress import report
 
 Allocate = Callable[[int, np.dtype | type, str], np.ndarray]
 AllocateSpare = Callable[[int, np.dtype | type, str, int], np.ndarray]
@@ -74,7 +75,9 @@ def build_adjacency(
     with Team() as team:
         counts = np.zeros((team.size, n_buckets), np.int64)
         weight_dtype = None
+        n_edges = done = 0
         for rows, columns, weights in _blocks(chunks, dtype, transpose):
+            n_edges += len(rows)
             weight_dtype = weight_dtype or getattr(weights, "dtype", None)
             team.run(_count, team.size, rows, columns, shift, symmetric, counts, grain=1)
         starts = np.zeros(n_buckets + 1, np.int64)
@@ -98,6 +101,8 @@ def build_adjacency(
                 column_indices, edge_bits, low_bits, grain=1,
             )  # fmt: skip
             free = ends[-1]
+            done += len(rows)
+            report(done, n_edges, "edges")
         if (free != starts[1:]).any():
             raise TravError(EDGES_CHANGED)
 

@@ -28,6 +28,8 @@ from rapids_trav.csr.adjacency import Adjacency, search_offsets
 from rapids_trav.csr.parts import moved_together
 from rapids_trav.csr.paths import PathLayout
 from rapids_trav.engines.cpu.runtime.compile import Team, kernel
+from rapids_trav.engines.cpu.runtime.intrinsics import load
+from rapids_trav.engines.cpu.runtime.many import Watch, search_all
 
 GRAIN = 1 << 12  # least edges for which another thread pays
 ALONE, ON_NO_STACK = -1, -2
@@ -51,19 +53,23 @@ def decompose(adjacency: Adjacency, relaxed: int = 0, n_ranges: int | None = Non
     bits = None if weights is None else weights.view(f"u{weights.dtype.itemsize}")
     path_weights = None if bits is None else np.empty_like(bits)
     vertices, lengths = np.empty(2 * n_edges, columns.dtype), np.empty(n_edges + 1, length)
-    with Team() as team:
-        firsts = _cut(offsets, n_ranges or max(1, min(team.size, n_edges // GRAIN)))
-        counts = np.zeros((len(firsts) - 1, 2), np.int64)
-        led_to = passed = None
-        if relaxed:
-            passed = np.full(n, ALONE, np.int64)
-        else:
-            led_to = np.zeros(n, np.uint8)
-            count_up_to_two(columns, led_to)
-        team.run(
-            _walk, len(firsts) - 1, firsts, offsets, columns, bits, led_to, relaxed, offsets[:-1].copy(),
-            passed, np.full(n, ON_NO_STACK, columns.dtype), vertices, lengths, path_weights, counts, grain=1,
-        )  # fmt: skip
+    firsts = _cut(offsets, n_ranges or max(1, min(Team().size, n_edges // GRAIN)))
+    counts = np.zeros((len(firsts) - 1, 2), np.int64)
+    led_to = passed = None
+    if relaxed:
+        passed = np.full(n, ALONE, np.int64)
+    else:
+        led_to = np.zeros(n, np.uint8)
+        count_up_to_two(columns, led_to)
+    state = led_to, relaxed, offsets[:-1].copy(), passed, np.full(n, ON_NO_STACK, columns.dtype)
+    written = vertices, lengths, path_weights, counts
+    watch = Watch(len(counts), "ranges")
+
+    def walk(begin: int, end: int) -> None:
+        _walk(firsts, offsets, columns, bits, *state, *written, watch.stop, begin, end)
+        watch.done(end - begin)
+
+    search_all(walk, len(counts), watch, n + n_edges, n_parts=len(counts))
     begins = offsets[firsts[:-1]].astype(np.int64)
     n_entries = moved_together(vertices, 2 * begins, counts[:, 0], 0)
     n_paths = moved_together(lengths, begins, counts[:, 1], 1)
@@ -102,7 +108,7 @@ def _has_left(v, offsets, free, passed):
 @kernel
 def _walk(
     firsts, offsets, columns, weights, led_to, most, free, passed, below,
-    vertices, lengths, path_weights, counts, begin, end
+    vertices, lengths, path_weights, counts, stop, begin, end
 ):  # fmt: skip
     """Decompose the ranges `begin` to `end` - 1.
 
@@ -115,7 +121,7 @@ def _walk(
         for root in range(first, last):
             top = np.int64(ALONE)
             u, left = root, _has_left(root, offsets, free, passed)
-            while left or top != ALONE:
+            while (left or top != ALONE) and load(stop, 0) == 0:
                 if not left:  # no edge is left where the last path ended
                     u = top
                     left = _has_left(u, offsets, free, passed)

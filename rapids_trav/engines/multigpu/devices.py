@@ -191,7 +191,7 @@ def on_devices(engine: Engine, given: str | Sequence[int], *, shared: bool, layo
             f"engine."
         )
     runtime = engine.xp.cuda.runtime
-    devices = list(range(runtime.getDeviceCount()) if isinstance(given, str) else given)
+    devices = list(map(int, range(runtime.getDeviceCount()) if isinstance(given, str) else given))
     if len(set(devices)) < len(devices) and not shared:
         raise TravError(f"devices={devices} names a GPU twice: give each of them once.")
     return (

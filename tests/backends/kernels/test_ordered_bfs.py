@@ -15,7 +15,7 @@ def pushed(structure, source):
     order, parent = np.empty(n, np.int32), np.empty(n, np.int32)
     ends, place = np.empty(n + 1, np.int64), np.full(n, -1, np.int32)
     found, levels, pulled = ordered_bfs(
-        *rows, *into, np.array([source]), n, place, order, parent, ends, False
+        *rows, *into, np.array([source]), n, place, order, parent, ends, False, np.zeros(1, np.int64)
     )
     assert pulled == 0
     return order[:found], parent[:found], ends[:levels], place

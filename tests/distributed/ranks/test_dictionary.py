@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pairs import FULL
 from spread_columns import KINDS, SIZES, agree, column, on_ranks, parts, spread
 
 from rapids_trav.distributed.ranks import meeting, splitters
@@ -14,10 +15,18 @@ from rapids_trav.distributed.ranks.dictionary import build_ids
 from rapids_trav.distributed.ranks.spread_ids import SpreadIds, SpreadRange
 
 FEW = st.lists(st.integers(0, 40), max_size=30)
-some = settings(max_examples=10, deadline=None, derandomize=True)
+some = settings(max_examples=10 if FULL else 4, deadline=None, derandomize=True)
 
 
-@pytest.fixture(autouse=True, scope="module", params=[(256, 3), (1, 3), (1, 0)], ids=["all", "few", "rounds"])
+@pytest.fixture(
+    autouse=True,
+    scope="module",
+    params=[
+        pytest.param((256, 3), id="all"),
+        pytest.param((1, 3), id="few", marks=pytest.mark.release),
+        pytest.param((1, 0), id="rounds"),
+    ],
+)
 def samples_and_rounds(request):
     """Sample all ids, or so few that most ranks have none of the splitters; also send one id at a time."""
     with pytest.MonkeyPatch.context() as patch:
@@ -125,7 +134,7 @@ def test_categories(size):
     agree(numeric)
 
 
-@pytest.mark.parametrize("size", [2, 3, 6])
+@pytest.mark.parametrize("size", [2, pytest.param(3, marks=pytest.mark.release), 6])
 @pytest.mark.parametrize("kind", ["consecutive", "huge", "text", "categories"])
 def test_uneven_shares(size, kind):
     everything = column(kind, [4, 8, 8, 1, 30, 2, 0, 4, 11])

@@ -19,6 +19,7 @@ def test_six_ranks(name):
             same(graph.frame("bfs", source, **asked), graph.local.bfs(source, **asked))
 
 
+@pytest.mark.slow
 def test_four_hundred_ranks():
     """One directed graph contains all shapes with few levels, which share no vertex."""
     first, edges, sources = 0, [], []

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
+from pairs import FULL
 from random_graphs import common, graphs
 from rank_cases import joined, same, spread
 
@@ -15,7 +16,7 @@ from rapids_trav import generators
 SHAPES = [(1, 1), (1, 4), (4, 1), (2, 2), (3, 2), (1, 3)]
 
 
-@settings(common, max_examples=40)
+@settings(common, max_examples=40 if FULL else 25)
 @given(graphs(), st.sampled_from(SHAPES), st.data())
 def test_every_question_on_any_graph(case, shape, data):
     frame, (src, dst), ids, edges, directed = case
@@ -67,9 +68,10 @@ def test_ids_of_many_kinds(kind):
         same(graph.frame("bfs", sources, **asked), graph.local.bfs(sources, **asked))
 
 
-def test_four_hundred_ranks():
+def test_twenty_ranks():
+    """`test_named_graphs` has four hundred."""
     rng = np.random.default_rng(2)
     edges = pd.DataFrame(rng.integers(0, 900, (2500, 2)), columns=["src", "dst"])
-    graph = spread(edges, (16, 25))
+    graph = spread(edges, (4, 5))
     source = [int(edges["src"].iloc[0])]
     same(graph.frame("bfs", source, deterministic=True), graph.local.bfs(source, deterministic=True))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from pairs import pairs
 from rank_cases import Spread, joined, same, spread
 
 from rapids_trav import Graph, generators
@@ -32,9 +33,7 @@ def edges_of(kind):
     return edges
 
 
-@pytest.mark.parametrize("directed", [False, True])
-@pytest.mark.parametrize("kind", ["integers", "strings", "categories", "pairs"])
-@pytest.mark.parametrize("size", [1, 4, 6])
+@pairs(kind=["integers", "strings", "categories", "pairs"], size=[1, 4, 6], directed=[False, True])
 def test_a_saved_graph_is_opened_by_any_number_of_ranks(kind, directed, size, tmp_path):
     edges = edges_of(kind)
     ends = (["src0", "src1"], ["dst0", "dst1"]) if kind == "pairs" else ("src", "dst")

@@ -98,15 +98,20 @@ def unpicklable(state):
     return threading.Lock()
 
 
-def endless(state, pause=0.001):
+def endless(state, folder=None):
+    """Meet again and again; say in the folder, if one is given, that the ranks have met."""
     while True:
         state.communicator.sum([1])
-        time.sleep(pause)
+        if folder is not None:
+            (folder / "met").touch()
+        time.sleep(0.001)
 
 
-def one_sleeps(state, victim, seconds):
-    if state.communicator.rank == victim:
-        time.sleep(seconds)
+def one_is_silent(state, victim, most_seconds=120):
+    """Keep one rank from coming to a meeting until the others have given up."""
+    end = time.monotonic() + most_seconds
+    while state.communicator.rank == victim and state.communicator.failure is None and time.monotonic() < end:
+        time.sleep(0.01)
     return state.communicator.sum([1])
 
 
@@ -120,9 +125,10 @@ def distances(state, seed, shape, source):
     return found.distance, found.predecessor
 
 
-def build_forever(state):
+def build_forever(state, folder):
     while True:
         distances(state, 1, (state.communicator.size, 1), 0)
+        (folder / "met").touch()
 
 
 def collect():

@@ -171,8 +171,9 @@ def test_a_gang_does_not_travel(gang, client):
         pickle.dumps(gang)
 
 
-def test_two_clients_and_threads_with_overlapping_workers(client, cluster):
-    """A thousand small calls of gangs that share some workers finish, and each gets its own answers."""
+@pytest.mark.parametrize("calls", [60, pytest.param(1000, marks=pytest.mark.release)])
+def test_two_clients_and_threads_with_overlapping_workers(client, cluster, calls):
+    """Small calls of gangs that share some workers finish, and each gets its own answers."""
     workers = list(client.nthreads())
     wrong = []
 
@@ -186,7 +187,7 @@ def test_two_clients_and_threads_with_overlapping_workers(client, cluster):
         Gang.open(client, workers[:3]) as one,
         Gang.open(other, workers[:0:-1]) as two,
     ):
-        threads = [threading.Thread(target=ask, args=(gang, 250)) for gang in (one, two, one, two)]
+        threads = [threading.Thread(target=ask, args=(gang, calls // 4)) for gang in (one, two, one, two)]
         for thread in threads:
             thread.start()
         for thread in threads:

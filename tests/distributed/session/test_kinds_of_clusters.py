@@ -1,18 +1,33 @@
-"""Other kinds of clusters: workers in one process, encrypted connections, asynchronous clients."""
+"""Other kinds of clusters: workers that start as a user's do, or in one process, encrypted connections."""
 
 from __future__ import annotations
 
 import asyncio
 import shutil
 import subprocess
+import sys
 
+import dask.dataframe
+import pandas as pd
 import pytest
 import rank_functions as ranks
 from distributed import Client, LocalCluster
 from distributed.security import Security
+from local_clusters import local_cluster
 
 from rapids_trav.distributed.session.gang import Gang
 from rapids_trav.errors import TravError
+
+
+def test_workers_with_interpreters_of_their_own():
+    """Workers of other tests are forked from a process that has imported the package."""
+    with local_cluster(2, "spawn") as cluster, Client(cluster, set_as_default=False) as client:
+        assert not any(client.run(lambda: "rapids_trav" in sys.modules).values())
+        edges = dask.dataframe.from_pandas(pd.DataFrame({"src": [0, 1], "dst": [1, 2]}), npartitions=2)
+        with edges.trav.graph(client=client) as graph:
+            answer = graph.bfs(0)
+        with client.as_current():
+            assert answer.compute()["distance"].tolist() == [0, 1, 2]
 
 
 def test_workers_in_one_process():
@@ -44,7 +59,7 @@ def security(tmp_path):
 
 def test_encrypted_connections(security):
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, security=security, dashboard_address=":0") as cluster,
+        local_cluster(2, security=security) as cluster,
         Client(cluster, set_as_default=False) as client,
         Gang.open(client) as gang,
     ):

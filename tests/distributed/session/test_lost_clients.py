@@ -2,40 +2,51 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
-from pathlib import Path
 
 import psutil
 import pytest
 import rank_functions as ranks
-from client_process import MUCH
+from client_processes import started
+from distributed import Client
 from lost_workers import wait_until
 from test_gang import extensions
 
 from rapids_trav.distributed.session.gang import Gang
+
+MUCH = 100_000_000  # bytes on each worker
+
+
+def client_with_gang(test, scheduler, how):
+    client = Client(scheduler, set_as_default=False)
+    gang = Gang.open(client)
+    gang.call(ranks.fill, MUCH)
+    kept = gang.call(ranks.keep_much, MUCH)
+    test.send("ready")
+    if how == "searching":
+        gang.call(ranks.endless)
+    if how == "ending":  # exit without closing anything
+        sys.exit(0)
+    test.recv()  # never comes
+    del kept
 
 
 def resident(dask_worker):
     return psutil.Process().memory_info().rss
 
 
-@pytest.mark.parametrize("how", ["idle", "searching", "ending"])
+@pytest.mark.parametrize("how", ["idle", "searching", pytest.param("ending", marks=pytest.mark.slow)])
 def test_memory_is_freed(client, how):
     before = client.run(resident)
-    with subprocess.Popen(
-        [sys.executable, Path(__file__).with_name("client_process.py"), client.scheduler.address, how],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout.readline() == "ready\n"
+    method = "spawn" if how == "ending" else "forkserver"  # with an interpreter that ends as a user's does
+    with started(client_with_gang, client.scheduler.address, how, method=method) as (process, told):
+        assert told.recv() == "ready"
         if how != "ending":
             during = client.run(resident)
             assert all(during[worker] > before[worker] + MUCH for worker in before)
             assert set(extensions(client).values()) == {(1, 1)}
             process.kill()
-        process.wait(60)
+        process.join(60)
     wait_until(lambda: set(extensions(client).values()), {(0, 0)})
     wait_until(lambda: all(now < before[worker] + MUCH for worker, now in client.run(resident).items()), True)
     with Gang.open(client) as gang:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 
 import pytest
 import rank_functions as ranks
@@ -36,14 +37,16 @@ def test_the_scheduler_knows_each_frame(client):
         wait_until(lambda: stored(client), [0] * 4)
 
 
-def slow_to_answer(seconds):
-    """Let this worker store the frames of its next answer at once, but tell of it late."""
+def slow_to_answer(told, most_seconds=60):
+    """Let this worker store the frames of its next answer at once, but tell of it when the file is there."""
     answer = RankActor.call
 
     async def call(self, *args, **kwargs):
         RankActor.call = answer
         reply = await answer(self, *args, **kwargs)
-        await asyncio.sleep(seconds)
+        end = time.monotonic() + most_seconds
+        while not told.exists() and time.monotonic() < end:
+            await asyncio.sleep(0.01)
         return reply
 
     RankActor.call = call
@@ -70,11 +73,11 @@ def test_frames_of_the_others_are_freed_if_one_cannot_store_its_own(client):
 
 
 @pytest.mark.parametrize("how", ["gang", "client"])
-def test_frames_of_an_answer_that_comes_too_late(client, cluster, how):
+def test_frames_of_an_answer_that_comes_too_late(client, cluster, how, tmp_path):
     """The gang or its client is closed when all but one rank have answered."""
     other = Client(cluster, set_as_default=False)
     gang = Gang.open(other)
-    client.run(slow_to_answer, 3.0, workers=[gang.workers[1]])
+    client.run(slow_to_answer, tmp_path / "told", workers=[gang.workers[1]])
     errors = []
 
     def ask():
@@ -87,6 +90,7 @@ def test_frames_of_an_answer_that_comes_too_late(client, cluster, how):
     thread.start()
     wait_until(lambda: stored(client), [2, 1, 1, 1])
     (gang if how == "gang" else other).close()
+    (tmp_path / "told").touch()
     wait_until(lambda: stored(client), [0] * 4)
     thread.join(30)
     assert not thread.is_alive() and len(errors) == 1

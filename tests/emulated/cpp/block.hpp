@@ -122,8 +122,8 @@ class Block {
     Thread* current_ = nullptr;
     unsigned order_[WARP];  // of the threads of a warp that take a step
     const unsigned *next_ = order_, *last_ = order_;
-    int line_ = 0;                 // of a barrier at which threads wait
-    bool several_lines_ = false;   // at which they do
+    int line_ = 0;                // of a barrier at which threads wait
+    bool several_lines_ = false;  // at which they do
     Random random_{};
     std::unique_ptr<unsigned char[], Free> shared_;
     bool spinning_ = false;  // since its last turn

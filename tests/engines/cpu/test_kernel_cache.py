@@ -1,5 +1,6 @@
 """Numba's cache on disk, damaged in several ways, and Numba with compilation disabled."""
 
+import logging
 import os
 import pickle
 import subprocess
@@ -113,3 +114,12 @@ def test_numba_that_cannot_be_imported_is_told():
         [sys.executable, "-c", QUESTIONS], env=environment, capture_output=True, text=True, check=True
     )
     assert done.stdout.startswith("Numba cannot be imported (Number of threads specified must be > 0)")
+
+
+def test_compilation_adds_nothing_to_a_program_log(caplog):
+    def added(one, other):
+        return one + other
+
+    with caplog.at_level(logging.DEBUG):
+        assert kernel(added)(1, 2) == 3
+    assert not [record for record in caplog.records if record.name.startswith("numba")]

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pairs import pairs
 from random_graphs import common, graphs
 from scipy_components import adjacency, smallest
 
@@ -42,9 +43,7 @@ def views(src, dst, n, dtype):
     yield "paged, one way", LinkView(out, None, paged=True)
 
 
-@pytest.mark.parametrize("threads", [1, 2, 8])
-@pytest.mark.parametrize("dtype", ["int32", "int64"])
-@pytest.mark.parametrize("seed", range(6))
+@pairs(seed=range(6), dtype=["int32", "int64"], threads=[1, 2, 8])
 def test_every_view_gives_scipys_components(finely, seed, dtype, threads):
     random = np.random.default_rng(seed)
     n = int(random.integers(1, 3000))

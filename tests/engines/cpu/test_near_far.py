@@ -37,13 +37,17 @@ def weighted(edges, weights):
 
 @pytest.mark.parametrize(
     ("dtype", "wide"),
-    [("int32", EVERYWHERE), ("int64", HERE), ("float32", HERE), ("float64", HERE), ("float64", EVERYWHERE)],
+    [
+        ("int32", EVERYWHERE),
+        ("float64", HERE),
+        pytest.param("float32", HERE, marks=pytest.mark.release),
+        pytest.param("float64", EVERYWHERE, marks=pytest.mark.release),
+        pytest.param("int64", HERE, marks=pytest.mark.release),
+    ],
 )
 def test_distances_and_widths(dtype, wide):
-    def widest(message, weight):
-        return weight if weight < message else message
-
-    program = Program("widest", dtype, "max", gather=widest)
+    """Distances are of int64 or float64, by the weights; the widest ways are of `dtype`."""
+    program = Program("widest", dtype, "max", gather=lambda message, weight: min(message, weight))
 
     @common
     @given(shapes(), st.data())

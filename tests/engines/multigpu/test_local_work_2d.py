@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy_work import NumpyWork
+from pairs import pairs
 
 from rapids_trav.engines.multigpu.local_cpu import CpuWork
 from rapids_trav.engines.multigpu.local_work import Owned, Reach
@@ -225,9 +226,10 @@ def test_a_whole_search_by_the_plain_steps(shape):
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize(
-    "options",
-    [
+@pairs(
+    shape=[(1, 1), (2, 2), (3, 2), (1, 4), (4, 1)],
+    direction=["out", "in", "both"],
+    options=[
         {},
         {"claim": "sort"},
         {"exchange": "bitmap"},
@@ -236,8 +238,6 @@ def test_a_whole_search_by_the_plain_steps(shape):
         {"deterministic": True},
     ],
 )
-@pytest.mark.parametrize("direction", ["out", "in", "both"])
-@pytest.mark.parametrize("shape", [(1, 1), (2, 2), (3, 2), (1, 4), (4, 1)])
 def test_ranks_that_share_one_gpu(shape, direction, options):
     """Loopback ranks run in threads and share this device."""
     cupy = pytest.importorskip("cupy")

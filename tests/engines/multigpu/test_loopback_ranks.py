@@ -14,6 +14,7 @@ from rapids_trav.engines.multigpu.loopback import run_ranks
 from rapids_trav.errors import TravError
 
 SHORT = 0.5  # seconds: a deadline that ranks are meant to miss
+LATE = 2.0  # a longer one, which no other rank may miss, even on a busy machine
 
 
 def test_gathering_in_groups():
@@ -111,36 +112,44 @@ def test_a_rank_that_raises_ends_the_others():
 
 @pytest.mark.parametrize("call", ["sum", "gather"])
 def test_a_rank_that_never_comes_is_named_at_the_deadline(call):
-    stuck = threading.Event()
+    given_up = threading.Event()
 
     def rank(communicator):
         if communicator.rank == 1:
-            stuck.wait()
-        if call == "sum":
-            return communicator.sum([1])
-        return communicator.all_gather((1, 2), np.zeros(1)) if communicator.rank else None
+            return given_up.wait(60)
+        try:
+            if call == "sum":
+                return communicator.sum([1])
+            return communicator.all_gather((1, 2), np.zeros(1)) if communicator.rank else None
+        except RankError:
+            given_up.set()
+            raise
 
-    with pytest.raises(RankError, match=r"Rank 1 did not answer rank \d within 0.5 s") as caught:
-        run_ranks(3, rank, deadline=SHORT)
-    stuck.set()
+    with pytest.raises(RankError, match=r"Rank 1 did not answer rank \d within 2 s") as caught:
+        run_ranks(3, rank, deadline=LATE)
     assert caught.value.rank == 1
 
 
 def test_a_rank_that_is_held_up_is_not_named():
     """Rank 0 gives up first. Of the two ranks that it misses, rank 1 is itself waiting for rank 2."""
-    stuck = threading.Event()
+    asked, given_up = threading.Event(), threading.Event()
 
     def rank(communicator):
-        if communicator.rank == 0:
-            return communicator.sum([1])
         if communicator.rank == 2:
-            stuck.wait()
-        time.sleep(SHORT / 2)
-        return communicator.all_gather((1, 2), np.zeros(1))
+            return given_up.wait(60)
+        try:
+            if communicator.rank == 0:
+                asked.set()
+                return communicator.sum([1])
+            asked.wait(60)
+            time.sleep(LATE / 2)
+            return communicator.all_gather((1, 2), np.zeros(1))
+        except RankError:
+            given_up.set()
+            raise
 
-    with pytest.raises(RankError, match=r"Rank 2 did not answer rank 0 within 0.5 s") as caught:
-        run_ranks(3, rank, deadline=SHORT)
-    stuck.set()
+    with pytest.raises(RankError, match=r"Rank 2 did not answer rank 0 within 2 s") as caught:
+        run_ranks(3, rank, deadline=LATE)
     assert caught.value.rank == 2
 
 

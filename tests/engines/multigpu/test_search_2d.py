@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.interface import BfsOptions
 from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.engines.multigpu.local_cpu import CpuWork
 from rapids_trav.engines.multigpu.records import INLINE
 from rapids_trav.errors import TravError
 
@@ -105,7 +106,14 @@ def test_named_graphs(name, shape):
         graph.check_tree(sources, answer.distance, answer.predecessor, "out")
 
 
-@pytest.mark.parametrize("direction", ["out", "in", "both"])
+@pytest.mark.parametrize(
+    "direction",
+    [
+        pytest.param("both", marks=pytest.mark.slow),
+        pytest.param("out", marks=pytest.mark.release),
+        pytest.param("in", marks=pytest.mark.release),
+    ],
+)
 def test_the_grid_of_the_paper(direction):
     """The grid is 16 x 25, on a graph of few levels."""
     graph = graphs.random_graph(4, 400 * 32 - 5, 60_000, directed=True)
@@ -137,13 +145,24 @@ def test_the_engine_of_one_machine_agrees():
 
 @pytest.mark.parametrize("direction", ["out", "in", "both"])
 def test_sorting_finds_what_atomics_find(direction):
-    """K7 finds the frontiers and candidates of K6 on every rank and level, not only the same distances."""
+    """K7 finds the frontiers and candidates of K6 on every rank and level, by its own steps."""
     graph = graphs.rmat(9, directed=True)
-    source = int(graph.src[3])
-    by = {
-        claim: searched(graph, (3, 2), [source], claim=claim, direction=direction, trace=True)
-        for claim in ("atomics", "sort")
-    }
+    source, by, steps = int(graph.src[3]), {}, []
+
+    class Noting(CpuWork):
+        def expand(self, *arguments):
+            steps.append("atomics")
+            return super().expand(*arguments)
+
+        def candidates(self, *arguments):
+            steps.append("sort")
+            return super().candidates(*arguments)
+
+    for claim in ("atomics", "sort"):
+        how = {"claim": claim, "bottom_up": False, "direction": direction, "trace": True}
+        by[claim] = searched(graph, (3, 2), [source], work=Noting, **how)
+        assert set(steps) == {claim}
+        steps.clear()
     assert np.array_equal(by["sort"].distance, by["atomics"].distance)
     graph.check_tree([source], by["sort"].distance, by["sort"].predecessor, direction)
     counted = [

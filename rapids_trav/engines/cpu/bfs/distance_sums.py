@@ -19,8 +19,9 @@ from __future__ import annotations
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.cpu.runtime.compile import Team, kernel
-from rapids_trav.engines.cpu.runtime.intrinsics import population_count
+from rapids_trav.engines.cpu.runtime.compile import kernel
+from rapids_trav.engines.cpu.runtime.intrinsics import load, population_count
+from rapids_trav.engines.cpu.runtime.many import Watch, search_all
 from rapids_trav.engines.searches import DistanceSums, SumsOf, View
 
 GROUP = 64
@@ -33,19 +34,26 @@ def distance_sums(view: View, sources: Array, of: SumsOf, together: int) -> Dist
     out, into = view.out, view.into
     sources = np.ascontiguousarray(sources, np.int64)
 
+    watch = Watch(len(sources), "sources")
+
     def search_groups(begin: int, end: int) -> DistanceSums:
         ours = sources[begin * GROUP : end * GROUP]
         sums = DistanceSums.none(view.n_vertices if of == "vertices" else len(ours), np)
         state = _state(view)
         for first in range(0, len(ours), GROUP):
+            group = ours[first : first + GROUP]
             _search_group(
                 out.row_offsets, out.column_indices, into.row_offsets, into.column_indices, into.n_linked,
-                ours[first : first + GROUP], *state, *sums.arrays, of == "vertices", first,
+                group, *state, *sums.arrays, of == "vertices", first, watch.stop,
             )  # fmt: skip
+            if watch.stopped:
+                break
+            watch.done(len(group))
         return sums
 
-    with Team() as team:
-        parts = team.run_parts(search_groups, -(-len(sources) // GROUP), at_once=-(-together // GROUP))
+    n_groups = -(-len(sources) // GROUP)
+    work = n_groups * (out.n_edges + view.n_vertices)
+    parts = search_all(search_groups, n_groups, watch, work, at_once=-(-together // GROUP))
     return parts[0].joined(parts[1:], np) if of == "sources" else parts[0].added(parts[1:], np)
 
 
@@ -59,9 +67,9 @@ def _state(view: View) -> tuple[Array, Array, Array]:
 @kernel
 def _search_group(
     out_offsets, out_columns, in_offsets, in_columns, n_linked, sources, seen, frontiers, queues,
-    reached, total, inverse, largest, of_vertices, first,
+    reached, total, inverse, largest, of_vertices, first, stop,
 ):  # fmt: skip
-    """Search from up to 64 sources; the frontiers are zero before and after the call."""
+    """Search from up to 64 sources; the frontiers are zero before and, unless stopped, after the call."""
     seen[:] = 0
     n_frontier = len(sources)
     everyone = np.int64(-1) if n_frontier == 64 else (np.int64(1) << n_frontier) - 1
@@ -79,14 +87,17 @@ def _search_group(
         level += 1
         if PULL_ABOVE * edges > edges_left:
             n_found, edges, edges_left = _pull(
-                in_offsets, in_columns, n_linked, out_offsets, everyone, seen, frontier, found, found_queue
-            )
+                in_offsets, in_columns, n_linked, out_offsets, everyone, seen, frontier, found, found_queue,
+                stop,
+            )  # fmt: skip
         else:
             n_found, edges, completed = _push(
                 out_offsets, out_columns, in_offsets, everyone, seen, frontier, queue, n_frontier, found,
-                found_queue,
+                found_queue, stop,
             )  # fmt: skip
             edges_left -= completed
+        if load(stop, 0) != 0:
+            return
         for i in range(n_frontier):
             frontier[queue[i]] = 0
         if of_vertices:
@@ -98,12 +109,15 @@ def _search_group(
 
 @kernel
 def _push(
-    row_offsets, column_indices, in_offsets, everyone, seen, frontier, queue, n_frontier, found, found_queue
-):
+    row_offsets, column_indices, in_offsets, everyone, seen, frontier, queue, n_frontier, found, found_queue,
+    stop,
+):  # fmt: skip
     n_found = 0
     edges = 0
     completed = 0
     for i in range(n_frontier):
+        if load(stop, 0) != 0:
+            break
         u = queue[i]
         word = frontier[u]
         for e in range(row_offsets[u], row_offsets[u + 1]):
@@ -122,7 +136,9 @@ def _push(
 
 
 @kernel
-def _pull(row_offsets, column_indices, n_linked, out_offsets, everyone, seen, frontier, found, found_queue):
+def _pull(
+    row_offsets, column_indices, n_linked, out_offsets, everyone, seen, frontier, found, found_queue, stop
+):
     n_found = 0
     edges = 0
     edges_left = 0
@@ -130,6 +146,8 @@ def _pull(row_offsets, column_indices, n_linked, out_offsets, everyone, seen, fr
         missing = everyone & ~seen[v]
         if missing == 0:
             continue
+        if load(stop, 0) != 0:
+            break
         new = np.int64(0)
         for e in range(row_offsets[v], row_offsets[v + 1]):
             new |= frontier[column_indices[e]]

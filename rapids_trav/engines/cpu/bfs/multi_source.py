@@ -22,7 +22,8 @@ import numpy as np
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cpu.bfs.state import CpuRecorder, limit_of, targets_of
 from rapids_trav.engines.cpu.runtime.compile import Team, kernel
-from rapids_trav.engines.cpu.runtime.intrinsics import trailing_zeros
+from rapids_trav.engines.cpu.runtime.intrinsics import load, trailing_zeros
+from rapids_trav.engines.cpu.runtime.many import Watch, search_all
 from rapids_trav.engines.interface import BfsOptions, LevelTrace, Search, View
 
 GROUP = 64
@@ -43,18 +44,24 @@ def search(view: View, sources: Array, options: BfsOptions) -> Search:
     sources = np.asarray(sources, np.int64)
     traces: dict[int, list[LevelTrace]] = {}
 
-    with Team() as team:
-        shared = view.out.n_edges + n_sources * n_vertices > SHARED
-        n_groups = max(-(-n_sources // GROUP), min(team.size, n_sources) if shared else 0)
-        bounds = [n_sources * i // max(n_groups, 1) for i in range(n_groups + 1)]
+    shared = view.out.n_edges + n_sources * n_vertices > SHARED
+    n_groups = max(-(-n_sources // GROUP), min(Team().size, n_sources) if shared else 0)
+    bounds = [n_sources * i // max(n_groups, 1) for i in range(n_groups + 1)]
+    watch = Watch(n_sources, "sources")
 
-        def search_groups(begin: int, end: int) -> None:
-            for group in range(begin, end):
-                rows = slice(bounds[group], bounds[group + 1])
-                traces[group] = _search_group(view, sources[rows], options, distance[rows], predecessor[rows])
+    def search_groups(begin: int, end: int) -> None:
+        for group in range(begin, end):
+            rows = slice(bounds[group], bounds[group + 1])
+            traces[group] = _search_group(
+                view, sources[rows], options, distance[rows], predecessor[rows], watch.stop
+            )
+            if watch.stopped:
+                break
+            watch.done(bounds[group + 1] - bounds[group])
 
-        if n_groups:
-            team.run(search_groups, n_groups, grain=1)
+    if n_groups:
+        work = n_groups * view.out.n_edges + n_sources * n_vertices
+        search_all(search_groups, n_groups, watch, work, n_parts=n_groups)
     return Search(
         distance[:, :n_vertices],
         predecessor[:, :n_vertices] if options.predecessors else None,
@@ -75,7 +82,7 @@ def _spaced_rows(n_rows: int, length: int, dtype: np.dtype) -> Array:
 
 
 def _search_group(
-    view: View, sources: Array, options: BfsOptions, distance: Array, predecessor: Array
+    view: View, sources: Array, options: BfsOptions, distance: Array, predecessor: Array, stop: Array
 ) -> list[LevelTrace]:
     """Search from one group of sources; return the rows of its trace."""
     n_vertices, out, into = view.n_vertices, view.out, view.into
@@ -99,7 +106,7 @@ def _search_group(
         pulled, checked, *progress = _levels(
             out.row_offsets, out.column_indices, into.row_offsets, into.column_indices, into.n_linked,
             seen, frontiers, queues, distance, predecessor, options.predecessors, targets, has_targets,
-            min(limit, level + 1) if options.trace else limit, *progress,
+            min(limit, level + 1) if options.trace else limit, stop, *progress,
         )  # fmt: skip
         if progress[0] > level:
             if pulled:
@@ -113,7 +120,7 @@ def _search_group(
 @kernel
 def _levels(
     out_offsets, out_columns, in_offsets, in_columns, n_linked, seen, frontiers, queues, distance,
-    predecessor, keep, targets, has_targets, limit, level, n_frontier, edges, edges_left, alive,
+    predecessor, keep, targets, has_targets, limit, stop, level, n_frontier, edges, edges_left, alive,
 ):  # fmt: skip
     """Search levels up to `limit`.
 
@@ -123,7 +130,7 @@ def _levels(
     """
     pulls = False
     checked = 0
-    while level < limit and n_frontier > 0:
+    while level < limit and n_frontier > 0 and load(stop, 0) == 0:
         if has_targets:
             done = alive
             for i in range(len(targets)):
@@ -140,13 +147,13 @@ def _levels(
         if pulls:
             n_frontier, edges, edges_left, alive, checked = _pull(
                 in_offsets, in_columns, n_linked, out_offsets, seen, frontier, found, found_queue,
-                distance, predecessor, keep, level, alive,
+                distance, predecessor, keep, level, alive, stop,
             )  # fmt: skip
             frontier[:] = 0
         else:
             n_frontier, edges, completed, alive, checked = _push(
                 out_offsets, out_columns, in_offsets, seen, frontier, queue, n_frontier, found, found_queue,
-                distance, predecessor, keep, level, alive,
+                distance, predecessor, keep, level, alive, stop,
             )  # fmt: skip
             edges_left -= completed
     return pulls, checked, level, n_frontier, edges, edges_left, alive
@@ -155,7 +162,7 @@ def _levels(
 @kernel
 def _push(
     row_offsets, column_indices, in_offsets, seen, frontier, queue, n_frontier, found, found_queue,
-    distance, predecessor, keep, level, alive,
+    distance, predecessor, keep, level, alive, stop,
 ):  # fmt: skip
     n_found = 0
     edges = 0
@@ -168,6 +175,8 @@ def _push(
         frontier[u] = 0
         if word == 0:
             continue
+        if load(stop, 0) != 0:
+            break
         checked += row_offsets[u + 1] - row_offsets[u]
         for e in range(row_offsets[u], row_offsets[u + 1]):
             v = column_indices[e]
@@ -189,7 +198,7 @@ def _push(
 @kernel
 def _pull(
     row_offsets, column_indices, n_linked, out_offsets, seen, frontier, found, found_queue,
-    distance, predecessor, keep, level, alive,
+    distance, predecessor, keep, level, alive, stop,
 ):  # fmt: skip
     """Let each of the first `n_linked` vertices look for sources that it lacks; the others have no edges."""
     n_found = 0
@@ -200,6 +209,8 @@ def _pull(
     for v in range(n_linked):
         missing = alive & ~seen[v]
         new = 0
+        if load(stop, 0) != 0:
+            break
         if missing != 0:
             degree = row_offsets[v + 1] - row_offsets[v]
             for e in range(row_offsets[v], row_offsets[v + 1]):

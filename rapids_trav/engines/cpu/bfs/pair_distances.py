@@ -14,14 +14,19 @@ from __future__ import annotations
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.cpu.runtime.compile import Team, kernel
+from rapids_trav.engines.cpu.runtime.compile import kernel
+from rapids_trav.engines.cpu.runtime.many import Watch, search_all
 from rapids_trav.engines.searches import PairDistances, View
+
+PAIR = 1 << 12  # edges that a search from both ends reads, about
 
 
 def pair_distances(view: View, starts: Array, ends: Array) -> PairDistances:
     """Return the distance from each of `starts` to the vertex at the same position in `ends`."""
     n, out, into = view.n_vertices, view.out, view.into
     distance, edges = np.empty(len(starts), np.int32), np.empty(len(starts), np.int64)
+
+    watch = Watch(len(starts), "pairs")
 
     def search_some(begin: int, end: int) -> None:
         marks = np.full((2, n), -1, np.int64)
@@ -31,9 +36,11 @@ def pair_distances(view: View, starts: Array, ends: Array) -> PairDistances:
                 out.row_offsets, out.column_indices, into.row_offsets, into.column_indices,
                 starts[pair], ends[pair], pair, marks, queues,
             )  # fmt: skip
+            watch.done(1)
+            if watch.stopped:
+                break
 
-    with Team() as team:
-        team.run_parts(search_some, len(starts))
+    search_all(search_some, len(starts), watch, len(starts) * PAIR)
     return PairDistances(distance, int(edges.sum()))
 
 

@@ -17,8 +17,12 @@ from __future__ import annotations
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.cpu.runtime.compile import Team, kernel
+from rapids_trav.engines.cpu.runtime.compile import kernel
+from rapids_trav.engines.cpu.runtime.intrinsics import load
+from rapids_trav.engines.cpu.runtime.many import Watch, search_all
 from rapids_trav.engines.searches import PathShares, View
+
+AT_ONCE = 1 << 20  # edges and vertices that one call of a kernel reads, at least those of one source
 
 
 def shortest_path_shares(view: View, sources: Array, edges: bool) -> PathShares:
@@ -26,16 +30,26 @@ def shortest_path_shares(view: View, sources: Array, edges: bool) -> PathShares:
     out = view.out
     sources = np.ascontiguousarray(sources, np.int64)
 
+    n = view.n_vertices
+    watch = Watch(len(sources), "sources")
+    at_once = max(AT_ONCE // (out.n_edges + n + 1), 1)
+
     def search_some(begin: int, end: int) -> PathShares:
-        of_vertices, reached = np.zeros(view.n_vertices), np.zeros(view.n_vertices, np.int64)
+        of_vertices, reached = np.zeros(n), np.zeros(n, np.int64)
         of_edges = np.zeros(out.n_edges if edges else 0)
-        _search_all(
-            out.row_offsets, out.column_indices, sources[begin:end], of_vertices, of_edges, edges, reached
-        )
+        state = np.full(n, -1, np.int32), np.zeros(n), np.empty(n), np.empty(n, out.column_indices.dtype)
+        for first in range(begin, end, at_once):
+            some = sources[first : min(first + at_once, end)]
+            _search_some(
+                out.row_offsets, out.column_indices, some, *state, of_vertices, of_edges, edges, reached,
+                watch.stop,
+            )  # fmt: skip
+            if watch.stopped:
+                break
+            watch.done(len(some))
         return PathShares(of_vertices, of_edges if edges else None, reached)
 
-    with Team() as team:
-        total, *others = team.run_parts(search_some, len(sources))
+    total, *others = search_all(search_some, len(sources), watch, len(sources) * (out.n_edges + n))
     for shares in others:
         total.vertices[:] += shares.vertices
         total.reached[:] += shares.reached
@@ -45,15 +59,19 @@ def shortest_path_shares(view: View, sources: Array, edges: bool) -> PathShares:
 
 
 @kernel
-def _search_all(row_offsets, column_indices, sources, of_vertices, of_edges, edges, reached):
-    n = len(of_vertices)
-    distance = np.full(n, -1, np.int32)
-    paths = np.zeros(n)
-    weight = np.empty(n)  # (1 + share) / paths
-    order = np.empty(n, column_indices.dtype)
+def _search_some(
+    row_offsets, column_indices, sources, distance, paths, weight, order, of_vertices, of_edges, edges,
+    reached, stop,
+):  # fmt: skip
+    """Add the shares of some sources; `distance` is -1 and `paths` 0 before and, unless stopped, after it.
+
+    `weight` is (1 + share) / paths.
+    """
     for i in range(len(sources)):
-        n_reached = _count_paths(row_offsets, column_indices, sources[i], distance, paths, order)
+        n_reached = _count_paths(row_offsets, column_indices, sources[i], distance, paths, order, stop)
         for k in range(n_reached - 1, -1, -1):
+            if load(stop, 0) != 0:
+                return
             u = order[k]
             behind = distance[u] + 1
             total = 0.0
@@ -77,14 +95,14 @@ def _search_all(row_offsets, column_indices, sources, of_vertices, of_edges, edg
 
 
 @kernel
-def _count_paths(row_offsets, column_indices, source, distance, paths, order):
+def _count_paths(row_offsets, column_indices, source, distance, paths, order, stop):
     """Search from a source; return the number of vertices in `order`, which begins with the source."""
     distance[source] = 0
     paths[source] = 1.0
     order[0] = source
     n_found = 1
     k = 0
-    while k < n_found:
+    while k < n_found and load(stop, 0) == 0:
         u = order[k]
         k += 1
         behind = distance[u] + 1

@@ -20,6 +20,7 @@ from typing import Any
 import numba
 
 from rapids_trav.engines.cpu.runtime.compile import require_compiler
+from rapids_trav.jit.interrupts import keep_interrupts
 from rapids_trav.jit.kernel_cache import KernelCache
 from rapids_trav.programs.definition import n_arguments
 
@@ -61,7 +62,7 @@ class ProgramCompiler:
     def kernel(self, function: Callable) -> Callable:
         """Compile a function that the engine calls."""
         function = self._named(function)
-        dispatcher = numba.njit(**OPTIONS)(function)
+        dispatcher = keep_interrupts(numba.njit(**OPTIONS)(function))
         if self._digest is not None:
             # without a writable directory it is compiled in each process
             with contextlib.suppress(RuntimeError):

@@ -54,7 +54,7 @@ class Executor(Protocol):
 
 def until_done(executor: Executor, program: Program, start: RunState, options: RunOptions) -> Run:
     """Iterate from `start` until no vertex is active, it converges, or `max_iterations` are done."""
-    progress = RunProgress(start.iteration, options.trace)
+    progress = RunProgress(start.iteration, options.trace, options.max_iterations)
     progress.converged = program.has_converged(start.residual)
     while executor.n_active and not progress.converged:
         if options.max_iterations is not None and progress.iteration >= options.max_iterations:

@@ -16,6 +16,7 @@ from rapids_trav.engines.cuda.bfs.levels import CudaRecorder
 from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.cuda.runtime.arguments import SettleArguments
 from rapids_trav.engines.searches import DistanceSums, SumsOf, View
+from rapids_trav.utilities.progress import report
 
 
 def distance_sums(view: View, sources: Array, of: SumsOf, together: int) -> DistanceSums:
@@ -29,6 +30,7 @@ def distance_sums(view: View, sources: Array, of: SumsOf, together: int) -> Dist
         else:
             added = _OfSources(ends, DistanceSums(*(array[part] for array in sums.arrays)))
         run(Batch(steps, view, sources[part], added), count(1), CudaRecorder(view.out, active=False))
+        report(part.stop, len(sources), "sources")
     return sums
 
 

@@ -16,6 +16,7 @@ from rapids_trav.engines.cuda.bfs.path_shares_batch import WARP, Batch
 from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.cuda.runtime.arguments import ShareArguments
 from rapids_trav.engines.searches import PathShares, View
+from rapids_trav.utilities.progress import report
 
 
 def shortest_path_shares(view: View, sources: Array, edges: bool, together: int) -> PathShares:
@@ -29,6 +30,7 @@ def shortest_path_shares(view: View, sources: Array, edges: bool, together: int)
         return shares
     for begin in range(0, len(sources), WARP):
         batch.add(sources[begin : begin + WARP])
+        report(min(begin + WARP, len(sources)), len(sources), "sources")
     return shares
 
 
@@ -46,7 +48,8 @@ def _one_by_one(view: View, sources: Array, shares: PathShares) -> None:
     order = cupy.empty(n, out.column_indices.dtype)
     weight, paths = cupy.empty(n), cupy.empty(n)
     distance, n_found = cupy.empty(n, np.int32), cupy.empty(1, np.uint64)
-    for source in cupy.asnumpy(sources).tolist():
+    for done, source in enumerate(cupy.asnumpy(sources).tolist()):
+        report(done, len(sources), "sources")
         distance.fill(-1)
         paths.fill(0)
         n_found.fill(1)

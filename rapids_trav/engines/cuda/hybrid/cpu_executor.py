@@ -82,7 +82,7 @@ class HostSide:
 
     def alone(self, mode: str) -> int:
         """Run a whole iteration, "pull" or "notify"; return its edges."""
-        progress = RunProgress(0, trace=True)
+        progress = RunProgress(0, trace=True, silent=True)
         run.iterate(self.work, progress, self._pieces, mode)
         return progress.trace[-1].edges
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 from time import perf_counter
 
 from rapids_trav.engines.interface import Executor
+from rapids_trav.engines.run_progress import report_iteration
 from rapids_trav.engines.runs import IterationTrace, Run, RunOptions
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.gather_mode import gather_mode
@@ -74,6 +75,7 @@ def iterate(executor: Executor, program: Program, start: RunState, options: RunO
                     moved.overlap, residual, moved.spans, moved.blocks, moved.block_spans,
                 )
             )  # fmt: skip
+        report_iteration(iteration, options.max_iterations, residual)
         goes_on = state.n_active and not converged
         if options.checkpoint is not None:
             executor.settle()

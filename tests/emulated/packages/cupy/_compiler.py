@@ -20,7 +20,7 @@ COMPILER = "g++"
 # Warnings are nvcc's business.  Every library has variables of its own (-fno-gnu-unique), longjmp() changes
 # stacks (-U_FORTIFY_SOURCE), and products and sums are not contracted, as on the GPU.
 FLAGS = (
-    "-O1", "-std=c++17", "-w", "-fPIC", "-shared", "-pthread", "-fno-gnu-unique", "-fno-strict-aliasing",
+    "-O1", "-std=c++17", "-w", "-fPIC", "-pthread", "-fno-gnu-unique", "-fno-strict-aliasing",
     "-ffp-contract=off", "-U_FORTIFY_SOURCE", *os.environ.get("EMULATED_FLAGS", "").split(),
 )  # fmt: skip
 
@@ -45,23 +45,34 @@ def _tools() -> str:
 
 def compiled(text: str, *options: str) -> Path:
     """Return the library of a C++ text, compiled unless it has been before."""
+    return _kept("{}.so", text, ("-shared", *options))
+
+
+def compiled_kernels(text: str) -> Path:
+    """Return the library of kernels, for which `cuda.hpp` is compiled once."""
+    header = _kept("{}/cuda.hpp.gch", (SOURCES / "cuda.hpp").read_text(), ("-xc++-header",))
+    return _kept("{}.so", text, ("-shared", "-include", "cuda.hpp"), header.parent)
+
+
+def _kept(name: str, text: str, options: tuple[str, ...], *folders: Path) -> Path:
     digest = hashlib.sha256("\0".join((_tools(), *options, text)).encode()).hexdigest()[:32]
-    library = cache() / f"{digest}.so"
-    if library.exists():
-        return library
+    made = cache() / name.format(digest)
+    if made.exists():
+        return made
     with Path(cache(), f"{digest}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # another process may be compiling it
-        if not library.exists():
-            _compile(text, options, library)
-    return library
+        if not made.exists():
+            made.parent.mkdir(exist_ok=True)
+            _compile(text, (*options, *(f"-I{folder}" for folder in (*folders, SOURCES))), made)
+    return made
 
 
-def _compile(text: str, options: tuple[str, ...], library: Path) -> None:
-    with tempfile.TemporaryDirectory(dir=library.parent) as folder:
-        source, made = Path(folder, "source.cpp"), Path(folder, "made.so")
+def _compile(text: str, options: tuple[str, ...], made: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=cache()) as folder:
+        source, output = Path(folder, "source.cpp"), Path(folder, "output")
         source.write_text(text)
-        command = [COMPILER, *FLAGS, *options, f"-I{SOURCES}", str(source), "-o", str(made)]
+        command = [COMPILER, *FLAGS, *options, str(source), "-o", str(output)]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             raise CUDARuntimeError(f"the kernels do not compile:\n{done.stderr[:4000]}")
-        made.rename(library)
+        output.rename(made)

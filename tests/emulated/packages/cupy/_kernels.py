@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from cupy._arrays import ndarray
-from cupy._compiler import SOURCES, compiled
+from cupy._compiler import SOURCES, compiled, compiled_kernels
 from cupy._counting import count
 from cupy._devices import RANGES, current_device
 from cupy._errors import CUDARuntimeError
@@ -57,7 +57,7 @@ class Library:
         self.cooperative = cooperative
         self.joint = "#define RANKED 1\n" in code
         _threads()
-        path = compiled(translated(code, functions is not None), "-include", "cuda.hpp")
+        path = compiled_kernels(translated(code, functions is not None))
         if functions is None:
             self.loaded = ctypes.CDLL(str(path))
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from rapids_trav import Program
 from rapids_trav.engines.blocks.cut import cut
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.cpu.programs.blocks.executor import Blocks
@@ -11,6 +12,10 @@ from rapids_trav.engines.cpu.programs.blocks.loader import Loader
 from rapids_trav.engines.cpu.programs.executor import until_done
 from rapids_trav.engines.runs import GatherView, RunOptions
 from rapids_trav.programs.run_state import RunState
+
+
+def widest(dtype):
+    return Program("widest", dtype, "max", gather=lambda message, weight: min(message, weight))
 
 
 def view_of(n, src, dst, weights=None, directed=True):

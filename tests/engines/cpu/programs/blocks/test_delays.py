@@ -8,12 +8,11 @@ from functools import partial
 
 import numpy as np
 import pytest
-from block_cases import from_sources, lattice, over_blocks, path, swept, view_of
+from block_cases import from_sources, lattice, over_blocks, path, swept, view_of, widest
 from hypothesis import given
 from hypothesis import strategies as st
 from random_graphs import common
 
-from rapids_trav import Program
 from rapids_trav.engines.blocks.loading import Landed
 from rapids_trav.engines.cpu.programs.blocks.loader import Loader
 from rapids_trav.programs import shipped
@@ -116,9 +115,8 @@ def test_the_block_whose_waiting_value_comes_first_is_loaded_first(reducer):
             begun.append(block)
             super().begin(block, place)
 
-    gather = (lambda m, w: max(m, w)) if reducer == "min" else (lambda m, w: min(m, w))
-    program = Program("first", "int64", reducer, gather=gather)
-    view = view_of(1 + k + width, src, dst, weights)
+    program = shipped.shortest_paths("int64") if reducer == "min" else widest("float32")
+    view = view_of(1 + k + width, src, dst, weights.astype(program.dtype))
     state = from_sources(program, 1 + k + width, 0)
     state.values[0] = 0 if reducer == "min" else 10
     over_blocks(view, program, state, 6, 4, partial(Noting, lambda: 1))

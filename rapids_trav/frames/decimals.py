@@ -1,0 +1,63 @@
+"""Columns of decimal numbers as integers of their last digit, and back."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from rapids_trav.frames.columns import Array, Masked, Series, Values, move
+
+DIGITS = 38  # of the decimals that answers have, as many as 128 bits hold
+
+
+def decimals_of(column: Series) -> pa.Array | None:
+    """Return a column of decimals as an Arrow array; None if it holds anything else.
+
+    The column is one of Arrow's types in pandas, of cuDF's, or of Python's `Decimal`; those are finite.
+    """
+    if isinstance(column.dtype, pd.ArrowDtype):
+        values = pa.array(column.array) if pa.types.is_decimal(column.dtype.pyarrow_dtype) else None
+    elif type(column.dtype).__name__.startswith("Decimal"):
+        values = column.to_arrow()
+    elif column.dtype == object and pd.api.types.infer_dtype(column) == "decimal":
+        try:
+            values = pa.array(column.to_numpy())
+        except pa.ArrowInvalid:  # infinite, or of more digits than any type of Arrow holds
+            return None
+    else:
+        return None
+    return values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+
+
+def as_integers(values: pa.Array, scale: int) -> np.ndarray | None:
+    """Return decimals times 10^scale as int64; None if one of them does not fit."""
+    try:
+        wide = values.cast(pa.decimal128(DIGITS, scale))
+    except pa.ArrowInvalid:
+        return None
+    words = np.frombuffer(wide.buffers()[1], np.int64).reshape(-1, 2)[wide.offset : wide.offset + len(wide)]
+    low, high = words[:, 0], words[:, 1]
+    return np.ascontiguousarray(low) if bool((low >> 63 == high).all()) else None
+
+
+def as_floats(values: pa.Array) -> np.ndarray:
+    """Return the float64 nearest to each decimal, which Arrow's own conversion is not."""
+    return values.cast(pa.string()).cast(pa.float64()).to_numpy(zero_copy_only=False)
+
+
+def from_integers(values: Array | Masked, scale: int) -> pa.Array:
+    """Return integers divided by 10^scale as decimals; those that a mask leaves out are null."""
+    given, mask = values if isinstance(values, Masked) else (values, None)
+    whole, valid = move(given, np), None if mask is None else move(mask, np)
+    words = np.empty((len(whole), 2), np.int64)
+    words[:, 0], words[:, 1] = whole, whole >> 63
+    bits = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
+    return pa.Array.from_buffers(pa.decimal128(DIGITS, scale), len(whole), [bits, pa.py_buffer(words)])
+
+
+def column_of(decimals: pa.Array, library: Values) -> Series:
+    """Return decimals as a column of pandas or cuDF."""
+    if library.xp is np:
+        return pd.Series(pd.arrays.ArrowExtensionArray(decimals))
+    return library.column(decimals)
