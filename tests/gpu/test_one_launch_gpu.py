@@ -481,9 +481,15 @@ def test_searches_of_threads_enter_devices_in_one_order(cupy, monkeypatch, no_ga
         time.sleep(1e-4)  # lets the other thread go first, if it may
         start(self)
 
+    def search(one, root):
+        # From CuPy's pool, as the ranks share a GPU: RMM's default, which cuDF chooses, frees memory by a call
+        # that waits for all kernels of the device.
+        with cupy.cuda.using_allocator(cupy.get_default_memory_pool().malloc):
+            return one.search([root])
+
     monkeypatch.setattr(launch.Launch, "start", noted)
     with ThreadPoolExecutor(2) as pool:
-        found = [pool.submit(one.search, [root]) for root in range(20) for one in made]
+        found = [pool.submit(search, one, root) for root in range(20) for one in made]
     for root in range(20):
         for graph, search in zip(graphs, found[2 * root : 2 * root + 2], strict=True):
             assert np.array_equal(search.result()[0], graph.distance([root]))
