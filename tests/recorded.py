@@ -27,7 +27,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo):
     report = yield
-    if call.when == "teardown":
+    if call.when == "teardown" and "TEST_SECONDS" in os.environ:
         report.user_properties.append(("seconds", round(spent() - item.stash[BEGAN], 3)))
     return report
 

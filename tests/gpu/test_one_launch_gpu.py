@@ -482,8 +482,8 @@ def test_searches_of_threads_enter_devices_in_one_order(cupy, monkeypatch, no_ga
         start(self)
 
     def search(one, root):
-        # From CuPy's pool, as the ranks share a GPU: RMM's default, which cuDF chooses, frees memory by a call
-        # that waits for all kernels of the device.
+        # From CuPy's pool, as the ranks share a GPU: RMM's default, which cuDF chooses, frees memory by a
+        # call that waits for all kernels of the device.
         with cupy.cuda.using_allocator(cupy.get_default_memory_pool().malloc):
             return one.search([root])
 
