@@ -116,8 +116,8 @@ def build(edges: Frame, options: BuildOptions, client: Client) -> DistributedQue
         chosen = edges if options.keep_rows else edges[list(dict.fromkeys([*sides[0], *sides[1]]))]
         gang.hand_over(dask_frames.partitions(chosen, client))
         summary = gang.call(build_ranks, for_ranks)[0]
-    except BaseException:
-        gang.close()
+    except BaseException as error:
+        gang.close(wait=isinstance(error, Exception))  # not after an interrupt
         raise
     summary["edge_divisions"] = edges.divisions if edges.known_divisions else None
     return DistributedQuestions(client, gang, summary)
@@ -135,8 +135,8 @@ def open_saved(folder: object, engine: object, client: Client) -> DistributedQue
     gang = open_gang(client, None if engine == "auto" else str(engine))
     try:
         summary = gang.call(open_ranks, str(path.absolute()), {})[0]
-    except BaseException:
-        gang.close()
+    except BaseException as error:
+        gang.close(wait=isinstance(error, Exception))  # not after an interrupt
         raise
     return DistributedQuestions(client, gang, summary)
 

@@ -39,7 +39,7 @@ from rapids_trav.memory.budget import Budget
 from rapids_trav.programs.definition import Program
 from rapids_trav.storage.filters import refuse_mask
 from rapids_trav.utilities.locations import location
-from rapids_trav.utilities.progress import once
+from rapids_trav.utilities.progress import shown
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -212,7 +212,7 @@ class DistributedQuestions:
         progress: object = options.pop("progress", False)
         given = tuple(portable(value, self._client) for value in arguments)
         named = {option: portable(value, self._client) for option, value in options.items()}
-        with once(name, progress, "questions"):  # type: ignore[arg-type]
+        with shown(name, progress):  # type: ignore[arg-type]
             return self._gang.call(ask, name, given, named)
 
     def _frame(self, kept: KeptOnWorkers, name: str, kind: tuple, in_turns: bool = False) -> Frame:

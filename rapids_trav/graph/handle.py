@@ -25,7 +25,7 @@ from rapids_trav.saved import graphs
 from rapids_trav.storage import build
 from rapids_trav.storage.build_options import BuildOptions, Order
 from rapids_trav.storage.memory_errors import telling_of_memory
-from rapids_trav.utilities.progress import ProgressOption, once, shown
+from rapids_trav.utilities.progress import ProgressOption, shown
 
 
 class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Generic[FrameT]):
@@ -168,7 +168,8 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         progress : bool or callable, default False
             Show on a terminal or in a notebook what is done; or a function, called every now and then with
             what is done, of how much (None if it is not known) and the unit: "rows" that were read, then
-            "edges" of which rows of neighbours were built.
+            "edges" of which rows of neighbours were built; on a cluster, "partitions" that have reached the
+            workers, then "phases" of three.
 
         Raises
         ------
@@ -220,7 +221,7 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
             progress=progress,
         )
         if (cluster := clusters.cluster_for(edges, options)) is not None:
-            with once("building the graph", progress, "graphs"):
+            with shown("building the graph", progress):
                 return cls._asking(clusters.build(edges, options, cluster))
         with telling_of_memory("building the graph", engine), shown("building the graph", progress):
             parts = build.build(edges, options)
@@ -294,7 +295,7 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         """
         if (cluster := clusters.cluster_of_parts(folder, client)) is not None:
             clusters.refuse_local(memory_limit=memory_limit, spill=spill, verify=verify)
-            with once("opening the graph", progress, "graphs"):
+            with shown("opening the graph", progress):
                 return cls._asking(clusters.open_saved(folder, engine, cluster))
         with telling_of_memory("opening the graph", engine), shown("opening the graph", progress):
             parts = graphs.open_saved(folder, engine, memory_limit, spill, verify)

@@ -130,6 +130,11 @@ def report(done: int, total: int | None, unit: str, note: str = "") -> None:
         telling.tell(int(done), None if total is None else int(total), unit, note)
 
 
+def listening() -> bool:
+    """Return whether the surrounding call wants to know what is done."""
+    return _told.get() is not None
+
+
 def streamed() -> OnPage | None:
     """Return the function that takes the pages and bytes streamed since its last call, if one is wanted."""
     return None if (telling := _told.get()) is None else telling.on_page
@@ -180,12 +185,3 @@ def shown(task: str, wanted: ProgressOption) -> Iterator[None]:
             yield
         finally:
             _told.reset(token)
-
-
-@contextmanager
-def once(task: str, wanted: ProgressOption, unit: str) -> Iterator[None]:
-    """Show or tell that one thing is done when the block ends: what workers do of it is not known here."""
-    with shown(task, wanted):
-        report(0, 1, unit)
-        yield
-        report(1, 1, unit)

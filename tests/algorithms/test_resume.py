@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import random
-import time
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 from common import to_pandas
-from killed_processes import killed_after
+from killed_processes import counted, killed_at
 
 from rapids_trav import TravError
-from rapids_trav.programs.checkpoint import NAME
+from rapids_trav.programs.checkpoint import NAME, Writer
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.shipped import connected_components
 
 KILLS = 10
+MOMENT = 0.002  # seconds after a checkpoint begins to be written, at most, when a kill comes
 HALVE = Program(
     "halve",
     "float64",
@@ -54,12 +54,6 @@ def sums(graph, **options):
     return graph.run(HALVE, initial=initial, parameters=(0.999,), max_iterations=150, **options)
 
 
-def _until_killed(started, question, graph, folder):
-    started.set()
-    question(graph, checkpoint=folder, checkpoint_every=1, resume=True)
-    os._exit(0)
-
-
 def resumed(question, graph, folder):
     return to_pandas(question(graph, checkpoint=folder, resume=True))
 
@@ -70,14 +64,15 @@ def test_killed_and_resumed(tmp_path, question, limit):
     graph = ring().trav.graph(memory_limit=limit)
     assert (graph.budget is not None) == (limit is not None)
     wanted = to_pandas(question(graph))  # also compiles the program
-    start = time.perf_counter()
-    question(graph, checkpoint=tmp_path / "whole", checkpoint_every=1)
-    whole = time.perf_counter() - start
+    with counted(Writer, "write") as written:
+        question(graph, checkpoint=tmp_path / "whole", checkpoint_every=1)
     moments = random.Random(1)
     killed = runs = 0
     for _ in range(10 * KILLS):
         folder = tmp_path / f"run {runs}"
-        if killed_after(moments.uniform(0, whole / 6), _until_killed, question, graph, folder):
+        again = partial(question, graph, checkpoint=folder, checkpoint_every=1, resume=True)
+        nth, moment = moments.randint(1, 1 + written[0] // 3), moments.uniform(0, MOMENT)
+        if killed_at(nth, moment, Writer, "write", again):
             killed += 1
             if killed == KILLS:
                 break

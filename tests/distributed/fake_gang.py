@@ -51,7 +51,7 @@ class FakeGang:
         self.calls.append((function.__name__, arguments))
         return getattr(self, f"_{function.__name__}")(*arguments, **options)
 
-    def close(self):
+    def close(self, wait=True):
         self.closed = True
         self.graph = self.numbered = None
 

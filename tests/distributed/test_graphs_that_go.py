@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import signal
 
 import numpy as np
 import pandas as pd
@@ -97,6 +98,53 @@ def test_a_few_graphs(client):
     left = {(graphs, ranks) for graphs, ranks, _ in everything(client)[0]}
     assert left == {(0, 0)}  # as soon as close() has returned
     assert_freed(client)  # answers a little later, when Dask has heard that nobody needs them
+
+
+def of_last_request(dask_worker):
+    (rank,) = dask_worker.extensions["rapids_trav_rank"]._ranks.values()
+    return rank.progress
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        lambda graph, ids, told: graph.bfs(ids, mode="each", progress=told),
+        lambda graph, ids, told: graph.levels(ids, mode="each", progress=told),
+        lambda graph, ids, told: graph.paths(ids, [SOURCE], mode="each", progress=told),
+    ],
+)
+def test_an_interrupt_ends_the_searches_of_all_ranks(client, interruptible, question):
+    told = []
+
+    def interrupt(*progress):
+        told.append(progress)
+        signal.raise_signal(signal.SIGINT)
+
+    ids = np.repeat(EDGES["src"].unique(), 100)
+    with client.as_current(), graph_of(client) as graph:
+        with pytest.raises(KeyboardInterrupt):
+            question(graph, ids, interrupt)
+        wait_until(lambda: client.run_on_scheduler(at_work), False)
+        done = client.run(of_last_request).values()
+        assert {(total, unit) for _, total, unit in [*done, *told]} == {(len(ids), "sources")}
+        assert len(told) == 1
+        assert told[0][0] <= min(of_rank for of_rank, _, _ in done) <= max(of_rank for of_rank, _, _ in done)
+        assert max(of_rank for of_rank, _, _ in done) < len(ids)
+        found = graph.bfs(SOURCE, deterministic=True).compute()
+    assert_frame_equal(found, EDGES.trav.bfs(SOURCE, deterministic=True))
+    assert_freed(client)
+
+
+@pytest.mark.parametrize("during", ["partitions", "phases"])
+def test_a_build_that_is_interrupted_leaves_nothing(client, interruptible, during):
+    def interrupt(done, total, unit):
+        if unit == during:
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        graph_of(client, progress=interrupt)
+    assert_freed(client)
+    assert_next_works(client)
 
 
 @pytest.mark.parametrize("raises", [False, True])

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import random
-import time
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
-from killed_processes import killed_after
+from killed_processes import counted, killed_at
 
 import rapids_trav  # noqa: F401 -- registers .trav
 from rapids_trav.programs.checkpoint import NAME, load
@@ -19,7 +18,7 @@ from rapids_trav.programs.shipped import connected_components
 KILLS = 4
 N = 3000
 REPEATED = 6  # times each edge, so that there are several pages
-PAUSE = 0.001  # seconds after each page, so that a kill comes among pages
+MOMENT = 0.002  # seconds after a page begins to be recorded, at most, when a kill comes
 TOLERANCE = 1e-6
 
 
@@ -58,20 +57,6 @@ def ranks(graph, **options):
     return graph.pagerank(tol=TOLERANCE, max_iter=1000, asynchronous=True, **options)
 
 
-def _until_killed(started, question, graph, folder):
-    recorded = PageJournal.record
-
-    def slowly(self, first, values):
-        recorded(self, first, values)
-        started.set()
-        time.sleep(PAUSE)
-
-    PageJournal.record = slowly
-    question(graph, checkpoint=folder, checkpoint_every="page", resume=True)
-    started.set()
-    os._exit(0)
-
-
 def close(found, wanted):
     if "pagerank" in wanted:
         # Either is within TOLERANCE * alpha / (1 - alpha) of the exact ranks.
@@ -89,15 +74,16 @@ def graph():
 @pytest.mark.parametrize("question", [components, notified, blocks, distances, ranks])
 def test_killed_among_pages(tmp_path, graph, question, seed):
     wanted = question(graph)  # also compiles the program
-    start = time.perf_counter()
-    question(graph, checkpoint=tmp_path / "whole", checkpoint_every="page")
+    with counted(PageJournal, "record") as pages:
+        question(graph, checkpoint=tmp_path / "whole", checkpoint_every="page")
     assert [path.name for path in (tmp_path / "whole").iterdir()] == [NAME]
-    whole = time.perf_counter() - start
     moments = random.Random(seed)
     killed = runs = journals = 0
     for _ in range(10 * KILLS):
         folder = tmp_path / f"run {runs}"
-        if killed_after(moments.uniform(0, whole), _until_killed, question, graph, folder):
+        again = partial(question, graph, checkpoint=folder, checkpoint_every="page", resume=True)
+        page, moment = moments.randint(1, 1 + pages[0] // KILLS), moments.uniform(0, MOMENT)
+        if killed_at(page, moment, PageJournal, "record", again):
             killed += 1
             journals += (folder / NAME).with_suffix(SUFFIX).exists()
             if killed == KILLS:

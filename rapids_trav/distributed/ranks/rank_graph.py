@@ -40,8 +40,10 @@ from rapids_trav.ids.maps import Column
 from rapids_trav.memory.budget import Budget
 from rapids_trav.storage.interface import Storage
 from rapids_trav.utilities.phase_times import PhaseTimes
+from rapids_trav.utilities.progress import report
 
 TARGET_BYTES = 4  # bytes of an edge on its rank
+PHASES = 3  # of a build
 
 
 @dataclass(frozen=True)
@@ -180,6 +182,7 @@ def build_graph(rank: Rank, partitions: Sequence[tuple[int, Frame]], options: Ra
     with times.phase("renumber"):
         ids, places = build_ids(rank, sides)
         del sides, places[n_sides:]
+    report(1, PHASES, "phases")
 
     def rows(numbering: Numbering, ends: list[Ends]) -> RankRows:
         kept = options.keep_rows
@@ -205,6 +208,7 @@ def assemble(
         numbering = build_numbering(rank, ids.firsts, ids.n, degree, options.grid)
         del degree
         ends = in_internal(numbering, places, chunk, few)
+    report(2, PHASES, "phases")
     with times.phase("adjacency"):
         part = build(
             rank.communicator,
@@ -215,6 +219,7 @@ def assemble(
             round_edges=options.round_edges,
         )
     rows = rows_of_ends(numbering, ends)
+    report(PHASES, PHASES, "phases")
     return RankGraph(
         rank=rank,
         numbering=numbering,

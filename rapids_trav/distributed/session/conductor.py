@@ -14,7 +14,7 @@ import asyncio
 import uuid
 from collections.abc import Coroutine, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from distributed.diagnostics.plugin import SchedulerPlugin
 from distributed.protocol.pickle import dumps
@@ -38,6 +38,7 @@ from rapids_trav.errors import first_line
 GRACE = 10.0  # seconds that the other ranks have to answer once one has failed
 STARTING = 60.0  # seconds to start a rank, in addition to the deadline for connecting with the others
 CLOSED: Failure = (WAS_CLOSED, None)
+INTERRUPTED: Failure = ("the call was interrupted", None)
 
 
 @dataclass(eq=False)
@@ -47,6 +48,7 @@ class _Gang:
     workers: tuple[str, ...]
     failure: Failure | None = None
     unregistered: str | None = None  # token of the last answer, until Dask knows its frames
+    interrupted: dict[str, bool] = field(default_factory=dict)  # by the token of each request that is served
 
 
 class Conductor(SchedulerPlugin):
@@ -64,7 +66,7 @@ class Conductor(SchedulerPlugin):
         self._tickets = Tickets()
         self._lost: dict[str, asyncio.Future] = {}  # a future for each worker that is waited for
         self._tasks: set[asyncio.Task] = set()
-        for operation in ("open", "call", "end", "failure"):
+        for operation in ("open", "call", "stop", "progress", "end", "failure"):
             scheduler.handlers[f"rapids_trav_{operation}"] = getattr(self, operation)
 
     async def open(self, client: str, workers: Sequence[str], deadline: float, device: str | None) -> Reply:
@@ -99,17 +101,34 @@ class Conductor(SchedulerPlugin):
         found = self._gangs.get(gang)
         if found is None:
             return _failed(CLOSED)
-        async with self._tickets.turn(found.workers):
-            if found.failure is not None:
-                return _failed(found.failure)
-            found.unregistered = token
-            message = {"gang": gang, "action": "call", "request": request, "token": token}
-            answer = await self._play(found, [self._ask(worker, **message) for worker in found.workers])
-            # If the client is gone nobody wants the frames, and the ranks free them when they are closed.
-            if answer["status"] != FAILED and found.client in self._scheduler.clients:
-                register(self._scheduler, found.client, found.workers, answer["replies"])
-                found.unregistered = None
-            return answer
+        found.interrupted[token] = False
+        try:
+            async with self._tickets.turn(found.workers):
+                if found.failure is not None or found.interrupted[token]:
+                    return _failed(found.failure or INTERRUPTED)
+                found.unregistered = token
+                message = {"gang": gang, "action": "call", "request": request, "token": token}
+                answer = await self._play(found, [self._ask(worker, **message) for worker in found.workers])
+                # If the client is gone nobody wants the frames, and the ranks free them when they are closed.
+                if answer["status"] != FAILED and found.client in self._scheduler.clients:
+                    register(self._scheduler, found.client, found.workers, answer["replies"])
+                    found.unregistered = None
+                return answer
+        finally:
+            del found.interrupted[token]
+
+    async def stop(self, gang: str, token: str) -> None:
+        """End a request that its caller has interrupted; the gang stays usable."""
+        found = self._gangs.get(gang)
+        if found is not None and token in found.interrupted:
+            found.interrupted[token] = True
+            await self._send(found, action="stop", token=token)
+
+    async def progress(self, gang: str) -> tuple[int, int | None, str] | None:
+        """Return what is done of how much and the unit, as rank 0 tells of its last request."""
+        if (found := self._gangs.get(gang)) is None:
+            return None
+        return (await self._ask(found.workers[0], gang=gang, action="progress")).get("progress")
 
     async def end(self, gang: str) -> None:
         """Close a gang, and return when its workers have freed it."""

@@ -22,8 +22,10 @@ from rapids_trav.distributed.session.waiting import thread_for_others
 from rapids_trav.engines.multigpu.communicator import DEADLINE
 from rapids_trav.engines.multigpu.errors import RankError
 from rapids_trav.errors import TravError, first_line, listed
+from rapids_trav.utilities.progress import listening, report
 
 PATIENCE = 1.0  # seconds after which a wait asks whether the ranks are still there
+TELLING = 0.2  # seconds between two questions for the progress of a call
 
 T = TypeVar("T")
 Answer = tuple[Reply, list[FramesOfRank] | None]  # what the ranks say, and their frames if there are some
@@ -124,10 +126,11 @@ class Gang:
         """
         self._check()
         with thread_for_others():
-            for partition in partitions:
+            for number, partition in enumerate(partitions):
                 self._wait([partition])
                 if (error := partition.exception()) is not None:
                     raise error
+                report(number + 1, len(partitions), "partitions")
             holders = self.client.who_has(partitions)
             rank_of = place([holders.get(part.key, ()) for part in partitions], self.workers)
             puts = [
@@ -152,8 +155,12 @@ class Gang:
             The error that all ranks raised alike; this does not end the gang.
         """
         self._check()
-        request = to_serialize(dumps((function, args, kwargs)))
-        answer, frames = _called(self.client, gang=self._name, request=request, token=uuid.uuid4().hex)
+        request, token = to_serialize(dumps((function, args, kwargs))), uuid.uuid4().hex
+        try:
+            answer, frames = _called(self.client, gang=self._name, request=request, token=token)
+        except KeyboardInterrupt:
+            _send_unseen(self.client, "stop", gang=self._name, token=token)
+            raise
         try:
             results = _results(answer)
         except RankError as error:
@@ -161,10 +168,10 @@ class Gang:
             raise
         return results if frames is None else KeptOnWorkers(results, frames)
 
-    def close(self) -> None:
-        """Free the ranks' memory on the workers; further calls do nothing."""
+    def close(self, wait: bool = True) -> None:
+        """Free the ranks' memory on the workers, and wait until it is free; further calls do nothing."""
         if self._finalizer.detach() is not None and self.client.status == "running":
-            _ask(self.client, "end", gang=self._name)
+            (_ask if wait else _send_unseen)(self.client, "end", gang=self._name)
 
     def __enter__(self) -> Gang:
         return self
@@ -250,19 +257,43 @@ def _ask(client: Client, operation: str, /, **message: object) -> Any:
 
 
 def _called(client: Client, **message: object) -> Answer:
-    """Send a call to the conductor; return its answer and the futures of the frames in it, if it has some."""
+    """Send a call to the conductor; return its answer and the futures of the frames in it, if it has some.
+
+    Meanwhile, tell the surrounding call what the ranks have done.
+    """
+    tasks: list[asyncio.Task[Answer]] = []
 
     async def call() -> Answer:
         answer = await _sent(client, "call", message)
         return answer, received(client, answer)
 
-    async def shielded() -> Answer:
-        return await asyncio.shield(call())  # after an interrupt the futures are made as well, and let go
+    async def ended() -> bool:
+        if not tasks:  # after an interrupt it runs on, so that the futures are made as well, and let go
+            tasks.append(asyncio.ensure_future(call()))
+        await asyncio.wait(tasks, timeout=TELLING if listening() else None)
+        return tasks[0].done()
 
-    return _waited(client, shielded)
+    async def result() -> Answer:
+        return await tasks.pop()
+
+    try:
+        while not _waited(client, ended):
+            _tell(_ask(client, "progress", gang=message["gang"]))
+        answer, frames = _waited(client, result)
+    finally:
+        tasks.clear()
+    _tell(answer["replies"][0].get("progress") if "replies" in answer else None)
+    return answer, frames
+
+
+def _tell(progress: tuple[int, int | None, str] | None) -> None:
+    if progress is not None:
+        report(*progress)
 
 
 def _sent(client: Client, operation: str, message: dict[str, object]) -> Coroutine[None, None, Reply]:
+    if client.scheduler is None:  # it was closed since the caller's check
+        raise OSError("the client is closed")
     return getattr(client.scheduler, f"rapids_trav_{operation}")(**message)
 
 

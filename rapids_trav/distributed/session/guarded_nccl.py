@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from rapids_trav.engines.multigpu.communicator import (
-    NO_NOTE,
     Array,
     BaseCommunicator,
     Form,
@@ -49,8 +48,12 @@ class GuardedNccl(BaseCommunicator):
     ) -> list[Array]:
         return self._guarded(self._nccl.exchange, group, arrays, known)
 
-    def meet(self, values: Sequence[int], note: Note = NO_NOTE) -> Met:
-        return self._guarded(self._nccl.meet, values, note)
+    @property
+    def stopping(self) -> bool:  # type: ignore[override]
+        return self._control.stopping
+
+    def sum_and_send(self, values: Sequence[int], note: Note) -> Met:
+        return self._guarded(self._nccl.sum_and_send, values, note)
 
     def check(self) -> None:
         self._guarded(self._nccl.check)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from dask.typing import Key
 from distributed.protocol import to_serialize
@@ -20,6 +21,7 @@ from rapids_trav.engines.multigpu.errors import WAS_CLOSED, RankError
 from rapids_trav.engines.multigpu.tcp import TcpCommunicator
 from rapids_trav.errors import TravError, first_line
 from rapids_trav.frames.columns import Frame
+from rapids_trav.utilities.progress import shown
 
 
 class RankActor:
@@ -40,6 +42,8 @@ class RankActor:
         self._control = TcpCommunicator(gang, worker, rank, size, deadline=deadline)
         self._state = RankState(self._control, "cpu")
         self._last: tuple[str, list[Key]] = ("", [])  # token of the last answer, and keys of its frames
+        self.progress: tuple[int, int | None, str] | None = None  # of the last request, or the current one
+        self._token = self._interrupted = ""  # of the current request, and of the last that was interrupted
         self._left = False
         self._raised = False  # whether a function has, and the traceback may hold its variables in a cycle
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"rapids-trav-rank-{rank}")
@@ -59,10 +63,16 @@ class RankActor:
 
     async def call(self, request: bytes, token: str) -> Reply:
         """Call the function of a request with the rank's state; frames of its answer become Dask data."""
+        self._token, self.progress = token, None
+        self._control.stopping = token == self._interrupted
+
+        def tell(*progress: Any) -> None:
+            self.progress = progress
 
         def work() -> object:
             function, args, kwargs = loads(request)
-            return function(self._state, *args, **kwargs)
+            with shown("", tell):
+                return function(self._state, *args, **kwargs)
 
         reply, frames = await self._in_thread(work)
         if frames is None:
@@ -70,6 +80,12 @@ class RankActor:
         if self._control.failure is not None:  # it came after this rank was ready
             return self._failed()
         return reply | {"frames": self._store(frames, token)}
+
+    def stop(self, token: str) -> None:
+        """End a request at the next meeting of the ranks, or when it comes."""
+        self._interrupted = token
+        if token == self._token:
+            self._control.stopping = True
 
     def put(self, number: int, frame: Frame) -> None:
         """Accept a partition of the edges."""
@@ -158,7 +174,8 @@ class RankActor:
         except RankError:
             self._forget()
             return self._failed(), None
-        return {"status": status, "answer": to_serialize(answer)}, frames
+        reply: Reply = {"status": status, "answer": to_serialize(answer), "progress": self.progress}
+        return reply, frames
 
     def _failed(self) -> Reply:
         assert self._control.failure is not None

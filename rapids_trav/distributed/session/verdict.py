@@ -18,6 +18,7 @@ class Reply(TypedDict, total=False):
     frames: Frames  # with OK, if the result has frames: those that the worker stores
     reason: str  # with FAILED, beside the rank at fault
     rank: int | None
+    progress: tuple[int, int | None, str] | None  # what is done of how much, and the unit
     seconds: float | None  # with LATE: how long the scheduler waited
     replies: list[Reply]  # in the answer of all ranks
     gang: str

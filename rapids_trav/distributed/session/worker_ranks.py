@@ -39,6 +39,11 @@ class WorkerRanks:
         elif action == "close":
             if (rank := self._ranks.pop(gang, None)) is not None:
                 await rank.close(**arguments)
+        elif action == "stop":
+            if gang in self._ranks:
+                self._ranks[gang].stop(**arguments)
+        elif action == "progress":
+            return {"status": "ok", "progress": self.rank(gang).progress}
         elif action in ("meet", "call"):
             return await getattr(self.rank(gang), action)(**arguments)
         elif action == "fail":  # nothing to do for a rank that is gone, for example after a restart

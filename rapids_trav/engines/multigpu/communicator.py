@@ -16,6 +16,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from rapids_trav.csr.array import Array
+from rapids_trav.engines.multigpu.errors import InterruptError
 from rapids_trav.errors import first_line
 
 DEADLINE = 60.0  # seconds that a rank waits for the others, by default
@@ -136,7 +137,13 @@ class Communicator(Protocol):
         """Return the sums, over all ranks, of a few integers."""
 
     def meet(self, values: Sequence[int], note: Note = NO_NOTE) -> Met:
-        """Sum as `sum` does, and send partners a note, in the same message if possible."""
+        """Sum as `sum` does, and send partners a note, in the same message if possible.
+
+        Raises
+        ------
+        InterruptError
+            On all ranks, if the caller of any of them has interrupted the request.
+        """
 
     def check(self) -> None:
         """Raise a `RankError` if a rank has failed, been lost or called `abort`; return at once otherwise.
@@ -152,7 +159,16 @@ class Communicator(Protocol):
 
 
 class BaseCommunicator(ABC):
-    """Base of communicators: gathering is an exchange, and a sum is a meeting without partners."""
+    """Base of communicators: gathering is an exchange, and a sum is a meeting without partners.
+
+    Attributes
+    ----------
+    stopping : bool
+        Set, from any thread, to end the current request.  Ranks add it up in each meeting, so that all of
+        them end at the same one.
+    """
+
+    stopping = False
 
     @abstractmethod
     def exchange(
@@ -161,8 +177,15 @@ class BaseCommunicator(ABC):
         """See `Communicator.exchange`."""
 
     @abstractmethod
+    def sum_and_send(self, values: Sequence[int], note: Note) -> Met:
+        """Do what `meet` does, but for `stopping`."""
+
     def meet(self, values: Sequence[int], note: Note = NO_NOTE) -> Met:
         """See `Communicator.meet`."""
+        met = self.sum_and_send((*values, int(self.stopping)), note)
+        if met.sums.pop():
+            raise InterruptError
+        return met
 
     def all_gather(
         self, group: Sequence[int], array: Array, known: Sequence[Form] | None = None
@@ -180,6 +203,8 @@ def aborting(communicator: Communicator, task: str) -> Iterator[None]:
     """Abort the communicator if the work inside fails, so that the other ranks do not wait for this one."""
     try:
         yield
+    except InterruptError:
+        raise  # all ranks end here
     except BaseException as error:
         what = first_line(error) if isinstance(error, Exception) else type(error).__name__
         communicator.abort(f"rank {communicator.rank} failed while {task}: {what}")

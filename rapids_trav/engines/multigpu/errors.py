@@ -7,6 +7,16 @@ from rapids_trav.errors import CLOSED, TravError
 WAS_CLOSED = "the graph was closed"  # the reason for which questions that still run end
 
 
+class InterruptError(TravError):
+    """The caller has interrupted a request, which ends at the same point on all ranks; they stay usable."""
+
+    def __init__(self) -> None:
+        super().__init__("The call was interrupted: call it again.")
+
+    def __reduce__(self) -> tuple:
+        return type(self), ()
+
+
 class RankError(TravError):
     """A rank failed, or did not answer in time, so that no rank can continue.
 

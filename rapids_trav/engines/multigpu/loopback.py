@@ -16,7 +16,6 @@ import numpy as np
 
 from rapids_trav.engines.multigpu.communicator import (
     DEADLINE,
-    NO_NOTE,
     Array,
     BaseCommunicator,
     Form,
@@ -134,7 +133,7 @@ class LoopbackCommunicator(BaseCommunicator):
         self.traffic += sent(arrays, place)
         return received
 
-    def meet(self, values: Sequence[int], note: Note = NO_NOTE) -> Met:
+    def sum_and_send(self, values: Sequence[int], note: Note) -> Met:
         words = np.empty(0, np.uint32) if note.words is None else note.words.view(np.uint32).copy()
         assert len(words) <= note.room  # elsewhere there would be no room for them
         left = self._meet(tuple(range(self.size)), self.rank, (*values, note.number, words))

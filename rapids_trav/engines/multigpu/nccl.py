@@ -28,7 +28,6 @@ from cupy.cuda import nccl
 
 from rapids_trav.engines.multigpu.communicator import (
     DEADLINE,
-    NO_NOTE,
     Array,
     BaseCommunicator,
     Form,
@@ -109,7 +108,7 @@ class NcclCommunicator(BaseCommunicator):
         self.traffic += sent(arrays, place)
         return received
 
-    def meet(self, values: Sequence[int], note: Note = NO_NOTE) -> Met:
+    def sum_and_send(self, values: Sequence[int], note: Note) -> Met:
         partners, room = note.partners, note.room
         slots = cupy.empty((1 + len(partners)) * room, np.uint32)  # so that receivers know the length
         if note.words is not None:

@@ -12,7 +12,6 @@ import cupy
 import numpy as np
 
 from rapids_trav.engines.multigpu.communicator import (
-    NO_NOTE,
     Array,
     BaseCommunicator,
     Communicator,
@@ -53,7 +52,7 @@ class StagedCommunicator(BaseCommunicator):
         received = self._host.exchange(group, [copies[id(array)] for array in arrays], known)
         return [arrays[k] if k == place else cupy.asarray(array) for k, array in enumerate(received)]
 
-    def meet(self, values: Sequence[int], note: Note = NO_NOTE) -> Met:
+    def sum_and_send(self, values: Sequence[int], note: Note) -> Met:
         words = None if note.words is None else move(note.words, np)
         met = self._host.meet(values, replace(note, words=words))
         return Met(met.sums, met.numbers, [cupy.asarray(words) for words in met.notes])

@@ -22,7 +22,6 @@ from distributed.protocol import to_serialize
 
 from rapids_trav.engines.multigpu.communicator import (
     DEADLINE,
-    NO_NOTE,
     Array,
     BaseCommunicator,
     Form,
@@ -103,7 +102,7 @@ class TcpCommunicator(BaseCommunicator):
         self.traffic += sent(arrays, place)
         return [arrays[place] if k == self.rank else _unpacked(received[k]) for k in group]
 
-    def meet(self, values: Sequence[int], note: Note = NO_NOTE) -> Met:
+    def sum_and_send(self, values: Sequence[int], note: Note) -> Met:
         mine = list(map(int, (*values, note.number)))
         outgoing: dict[int, list] = {k: [mine, None] for k in self._inbox}
         words = NOTHING if note.words is None else note.words.view(np.uint32)

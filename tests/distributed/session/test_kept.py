@@ -98,14 +98,6 @@ def interrupt_when_all_are_there(folder, thread):
     signal.pthread_kill(thread, signal.SIGINT)
 
 
-@pytest.fixture
-def interruptible():
-    """Raise KeyboardInterrupt at SIGINT, which a process that a shell started in the background ignores."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 def test_a_caller_who_is_interrupted_leaves_no_frames(client, tmp_path, interruptible):
     with Gang.open(client) as gang:
         given = (tmp_path, threading.get_ident())

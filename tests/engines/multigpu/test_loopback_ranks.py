@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 import time
 
 import numpy as np
 import pytest
 
-from rapids_trav.engines.multigpu.communicator import Note, Traffic
-from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.engines.multigpu.communicator import Note, Traffic, aborting
+from rapids_trav.engines.multigpu.errors import InterruptError, RankError
 from rapids_trav.engines.multigpu.loopback import run_ranks
 from rapids_trav.errors import TravError
 
@@ -74,6 +75,21 @@ def test_meeting():
     traffic = Traffic(bytes=4 * sum(lengths), sums=3)
     of_pair = [([([6, 4], numbers)] * 3, traffic) for numbers in ([10, 12], [11, 13])]
     assert run_ranks(4, rank) == of_pair * 2
+
+
+def test_an_interrupt_ends_a_request_on_all_ranks_at_the_same_meeting():
+    def work(communicator):
+        for turn in range(6):
+            communicator.stopping = (communicator.rank, turn) == (1, 4)
+            try:
+                with aborting(communicator, "counting"):
+                    assert communicator.sum([1, turn]) == [3, 3 * turn]
+            except InterruptError as error:
+                assert pickle.loads(pickle.dumps(error)).args == error.args
+                ended = turn
+        return ended
+
+    assert run_ranks(3, work) == [4, 4, 4]
 
 
 def test_forms_that_are_known():
