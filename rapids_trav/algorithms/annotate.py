@@ -17,6 +17,7 @@ from rapids_trav.frames.pandas_frames import nullable_dtype
 from rapids_trav.ids.given import as_columns
 from rapids_trav.ids.lookup import known_dtypes
 from rapids_trav.ids.maps import Library
+from rapids_trav.utilities.progress import report
 
 
 def annotate(graph: TraversableGraph, rows: Values, answer: Values, on: object) -> Frame:
@@ -43,6 +44,7 @@ def annotate(graph: TraversableGraph, rows: Values, answer: Values, on: object) 
                     f"edges already has a column {label!r}, which the answer would replace: rename it."
                 )
             columns[label] = _picked(target, values[name], move(found, target.xp))
+            report(len(columns), len(own) * len(ends), "columns")
     if form is None:
         for column in columns.values():
             column.index = rows.index

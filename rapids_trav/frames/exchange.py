@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import islice
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -17,11 +18,14 @@ from rapids_trav.frames import forms, proxies
 from rapids_trav.frames.columns import Array, Frame, id_names, written_id
 from rapids_trav.frames.decimals import as_floats, decimals_of
 from rapids_trav.frames.sums import LIMIT, magnitude, sum_dtype
+from rapids_trav.utilities.progress import report
 
 if TYPE_CHECKING:
     import igraph
     import networkx
     import scipy.sparse
+
+TOLD = 1 << 16  # edges of a NetworkX graph between two reports
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,9 @@ def to_networkx(vertices: Frame, edges: Frame, columns: EdgeColumns) -> networkx
     graph.add_nodes_from(zip(names, _records(vertices, columns.vertex), strict=True))
     attributes = _records(edges, [*columns.src, *columns.dst])
     ends = zip(u.tolist(), v.tolist(), attributes, strict=True)
-    graph.add_edges_from((names[i], names[j], values) for i, j, values in ends)
+    for first in range(0, len(edges), TOLD):
+        graph.add_edges_from((names[i], names[j], values) for i, j, values in islice(ends, TOLD))
+        report(min(first + TOLD, len(edges)), len(edges), "edges")
     return graph
 
 
@@ -67,13 +73,16 @@ def to_igraph(vertices: Frame, edges: Frame, columns: EdgeColumns) -> igraph.Gra
     ig = _library("igraph", "to_igraph")
     vertices, edges = on_host(vertices), on_host(edges)
     u, v = ends_of(vertices, edges, columns)
-    return ig.Graph(
+    report(0, len(edges), "edges")
+    graph = ig.Graph(
         n=len(vertices),
         edges=np.column_stack([u, v]),
         directed=columns.directed,
         vertex_attrs={"name": names_of(vertices, columns), **_attributes(vertices, columns.vertex)},
         edge_attrs=_attributes(edges, [*columns.src, *columns.dst]),
     )
+    report(len(edges), len(edges), "edges")
+    return graph
 
 
 def to_scipy(vertices: Frame, edges: Frame, columns: EdgeColumns) -> scipy.sparse.csr_array:
@@ -98,7 +107,9 @@ def matrix(u: Array, v: Array, weight: Array | None, n: int, directed: bool) -> 
         other = u != v
         u, v = np.concatenate([u, v[other]]), np.concatenate([v, u[other]])
         values = np.concatenate([values, values[other]])
+    report(0, len(given), "edges")
     summed = sparse.csr_array((values, (u, v)), shape=(n, n))
+    report(len(given), len(given), "edges")
     refuse_overflow(given, repeated=summed.nnz < len(values))
     return summed
 

@@ -28,7 +28,12 @@ class JoinMethods(GraphProperties):
     """Methods of `Graph` for joins and conversions; `Graph` inherits them."""
 
     def annotate(
-        self, edges: Values, answer: Values, *, on: Hashable | list[Hashable] | None = None
+        self,
+        edges: Values,
+        answer: Values,
+        *,
+        on: Hashable | list[Hashable] | None = None,
+        progress: ProgressOption = False,
     ) -> Frame:
         """Return rows with an answer's columns joined to them by vertex.
 
@@ -46,6 +51,8 @@ class JoinMethods(GraphProperties):
         on : str or list of str, optional
             Column of the ids, or list of columns if ids have several.  By default, both ends of the graph's
             edges.
+        progress : bool or callable, default False
+            Show what is done, or call the function with what is done, of how much, and the unit: "columns".
 
         Returns
         -------
@@ -70,14 +77,20 @@ class JoinMethods(GraphProperties):
         0    0    1             0             1
         1    1    2             1             2
         """
-        return annotate(self._in_this_process("annotate"), edges, answer, on)
+        with shown("annotate", progress):
+            return annotate(self._in_this_process("annotate"), edges, answer, on)
 
-    def to_networkx(self) -> networkx.Graph:
+    def to_networkx(self, *, progress: ProgressOption = False) -> networkx.Graph:
         """Return the graph as a NetworkX graph.
 
         The result is a `Graph` or, if directed, a `DiGraph`; with repeated edges, a `MultiGraph` or
         `MultiDiGraph`, so that no edge is lost.  Nodes are the ids, as tuples if ids have several columns.
         Every other column of the edges is an edge attribute, with weights under the name of their column.
+
+        Parameters
+        ----------
+        progress : bool or callable, default False
+            Show what is done, or call the function with what is done, of how much, and the unit: "edges".
 
         Raises
         ------
@@ -92,13 +105,19 @@ class JoinMethods(GraphProperties):
         >>> print(graph.to_networkx())
         Graph with 5 nodes and 4 edges
         """
-        return exchange.to_networkx(*self._whole("to_networkx"))
+        with shown("to_networkx", progress):
+            return exchange.to_networkx(*self._whole("to_networkx"))
 
-    def to_igraph(self) -> igraph.Graph:
+    def to_igraph(self, *, progress: ProgressOption = False) -> igraph.Graph:
         """Return the graph as an igraph graph.
 
         Its vertices are in ascending order of the ids, which are the vertex attribute `name`.  Every other
         column of the edges is an edge attribute.
+
+        Parameters
+        ----------
+        progress : bool or callable, default False
+            As in `to_networkx`.
 
         Raises
         ------
@@ -113,14 +132,20 @@ class JoinMethods(GraphProperties):
         >>> graph.to_igraph().vs["name"]
         [0, 1, 2, 3, 4]
         """
-        return exchange.to_igraph(*self._whole("to_igraph"))
+        with shown("to_igraph", progress):
+            return exchange.to_igraph(*self._whole("to_igraph"))
 
-    def to_scipy(self) -> scipy.sparse.csr_array:
+    def to_scipy(self, *, progress: ProgressOption = False) -> scipy.sparse.csr_array:
         """Return the adjacency matrix as a `scipy.sparse.csr_array`.
 
         Row and column i belong to the i-th vertex in ascending order of the ids, as in the rows of an answer.
         Entries are the weights or, without weights, the number of times that the edge occurs, in int64 or
         float64; weights of repeated edges are added.  The matrix of an undirected graph is symmetric.
+
+        Parameters
+        ----------
+        progress : bool or callable, default False
+            As in `to_networkx`.
 
         Raises
         ------
@@ -149,7 +174,8 @@ class JoinMethods(GraphProperties):
             weight = [weight[0] / 10.0**graph.rows.weight.scale]  # SciPy has no decimals
         if place is not None:
             u, v = place[u], place[v]
-        return exchange.matrix(u, v, weight[0] if weight else None, graph.n_vertices, graph.directed)
+        with shown("to_scipy", progress):
+            return exchange.matrix(u, v, weight[0] if weight else None, graph.n_vertices, graph.directed)
 
     def path_layout(self, relaxed: int = 0, *, progress: ProgressOption = False) -> PathLayout:
         """Decompose the edges into paths, each edge in one, and compare this layout with rows of neighbours.

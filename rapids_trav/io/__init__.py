@@ -20,6 +20,7 @@ from rapids_trav.io.parquet import import_cudf
 from rapids_trav.io.tables import EdgeTable
 from rapids_trav.io.write import check_output, check_writable, write_frame
 from rapids_trav.utilities.locations import file_location
+from rapids_trav.utilities.progress import ProgressOption, shown
 
 __all__ = [
     "FORMATS",
@@ -52,6 +53,7 @@ def read_edges(
     decimal: str = ".",
     string_ids: bool = False,
     both_directions: bool = False,
+    progress: ProgressOption = False,
 ) -> Frame:
     """Read an edge list from files as the command line does.
 
@@ -98,6 +100,9 @@ def read_edges(
     both_directions : bool, default False
         Return each edge of a format that stores an undirected graph (METIS, a symmetric matrix) in both
         directions.  Otherwise each is one row.
+    progress : bool or callable, default False
+        Show the bytes of text and the files that were read, or call the function with what is done, of how
+        much (None if it is not known) and the unit, perhaps from another thread.
 
     Returns
     -------
@@ -125,10 +130,11 @@ def read_edges(
     check_library(library)
     _check_names("columns", columns)
     text = TextOptions(delimiter, header, comment, quote, encoding, decimal, string_ids)
-    found = open_files(
-        path, src=src, dst=dst, weight=weight, format=format, library=library, columns=columns, text=text,
-        both_directions=both_directions,
-    )  # fmt: skip
+    with shown("read_edges", progress):
+        found = open_files(
+            path, src=src, dst=dst, weight=weight, format=format, library=library, columns=columns, text=text,
+            both_directions=both_directions,
+        )  # fmt: skip
     frame = found.frame
     if columns is not None and found.format != "parquet":
         check_columns(locations(path)[0], list(frame.columns), columns)

@@ -24,6 +24,7 @@ from rapids_trav.io.sniff import find_dialect
 from rapids_trav.io.tables import EdgeTable, read_feather, read_json, read_orc, to_frame
 from rapids_trav.io.text import check_first_row, check_weight, read_rows
 from rapids_trav.utilities.locations import file_location
+from rapids_trav.utilities.progress import report
 
 IGNORED = (".", "_")  # what a file's name begins with that holds no rows, as _SUCCESS of Spark
 
@@ -80,18 +81,17 @@ def read(
     format = format_of(paths, format)
     if format == "parquet":
         return _read_parquet(paths, src, dst, weight, library, columns)
-    parts = []
-    for file in files_of(paths):
+    parts, files = [], files_of(paths)
+    for file in files:
         try:
             parts.append(_read_file(file, format, text, src, dst, weight, both_directions))
         except (*BROKEN, pa.ArrowException) as error:
             raise reading_error(file, error) from error
+        report(len(parts), len(files), "files")
     if len(parts) > 1 and len({str(part.frame[part.src[0]].dtype) for part in parts}) > 1 and format in TEXTS:
         text = replace(text, string_ids=True)  # words in one file make words of all
-        parts = [
-            _read_file(file, format, text, src, dst, weight, both_directions) for file in files_of(paths)
-        ]
-    return _not_empty(replace(_joined(files_of(paths), parts), format=format), paths)
+        parts = [_read_file(file, format, text, src, dst, weight, both_directions) for file in files]
+    return _not_empty(replace(_joined(files, parts), format=format), paths)
 
 
 def _not_empty(found: EdgeTable, paths: Sequence[Path]) -> EdgeTable:

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from rapids_trav.io.containers import open_bytes
+from rapids_trav.io.containers import compression_of, open_bytes
 from rapids_trav.io.dialect import Dialect, check_comment, comment_pattern
 from rapids_trav.io.sniff import decoded
+from rapids_trav.utilities.progress import Tell
 
 BLOCK = 1 << 22  # bytes of text in a step
 LINE_FEED, BLANK, ZERO = ord("\n"), ord(" "), ord("0")
@@ -28,8 +29,12 @@ class Tally:
     unusual: bool = False
 
 
-def blocks(path: Path, dialect: Dialect) -> Iterator[bytes]:
-    """Yield the text after the header in UTF-8, in blocks of whole lines that end with a line feed."""
+def blocks(path: Path, dialect: Dialect, tell: Tell | None = None) -> Iterator[bytes]:
+    """Yield the text after the header in UTF-8, in blocks of whole lines that end with a line feed.
+
+    `tell` is told how many bytes were read, in the thread that reads.
+    """
+    done, total = 0, None if compression_of(path) else path.stat().st_size
     decode = codecs.getincrementaldecoder(dialect.encoding)().decode
     ascii_like = dialect.encoding == "utf-8-sig"
     rest, skip, line = b"", dialect.skip, 1
@@ -37,6 +42,9 @@ def blocks(path: Path, dialect: Dialect) -> Iterator[bytes]:
         while True:
             block = stream.read(BLOCK)
             final = not block
+            if tell is not None:
+                done += len(block)
+                tell(done, total, "bytes")
             if ascii_like:
                 block = block.removeprefix(codecs.BOM_UTF8) if line == 1 and not rest else block
             else:

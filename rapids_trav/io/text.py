@@ -16,6 +16,7 @@ from rapids_trav.io import rows
 from rapids_trav.io.dialect import Dialect, is_number
 from rapids_trav.io.header import NULLS
 from rapids_trav.io.sniff import quote_error
+from rapids_trav.utilities.progress import reporter
 
 INTEGER = r"^-?(0|[1-9][0-9]*)$"
 WHOLE = r"^-?(0|[1-9][0-9]*)(\.0*)?$"
@@ -42,7 +43,7 @@ def read_rows(
     types = first_types(dialect, pairs, string_ids)
     while True:
         tally = rows.Tally(comments=dialect.n_comments)
-        stream = rows.Stream(rows.strict(path, dialect, tally, rows.blocks(path, dialect)))
+        stream = rows.Stream(rows.strict(path, dialect, tally, rows.blocks(path, dialect, reporter())))
         try:
             table = parse(stream, dialect, types, not string_ids)
         except pa.ArrowInvalid as error:

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -128,6 +128,12 @@ def report(done: int, total: int | None, unit: str, note: str = "") -> None:
     """Tell the surrounding call, if it wants to know, what is done of how much; a line shows the note."""
     if (telling := _told.get()) is not None:
         telling.tell(int(done), None if total is None else int(total), unit, note)
+
+
+def reporter() -> Callable[[int, int | None, str], None]:
+    """Return `report` for the call that surrounds this one, to be called in any thread."""
+    context = copy_context()
+    return lambda done, total, unit: context.run(report, done, total, unit)
 
 
 def listening() -> bool:

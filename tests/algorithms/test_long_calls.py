@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import rapids_trav
 from rapids_trav import Graph, TravError, generators, graph500, programs
 
 
@@ -74,19 +75,14 @@ SHORT = {
     "eccentricity by bounds": lambda on, **told: on.plain.eccentricity(**told),
     "run": lambda on, **told: on.plain.run(programs.breadth_first(), initial={on.ids[0]: 0}, **told),
     "path_layout": lambda on, **told: on.edges.trav.graph().path_layout(**told),
+    "annotate": lambda on, **told: on.plain.annotate(on.edges, on.plain.degrees(), **told),
+    "to_networkx": lambda on, **told: on.plain.to_networkx(**told),
+    "to_scipy": lambda on, **told: on.directed.to_scipy(**told),
     "accessor": lambda on, **told: on.edges.trav.closeness(**told),
     "grid": lambda on, **told: generators.grid(5, 5, **told),
     "path": lambda on, **told: generators.path(5, **told),
     "star": lambda on, **told: generators.star(5, **told),
 }  # fmt: skip
-
-
-@pytest.fixture
-def interruptible():
-    """Have an interrupt raise an error, also where the shell that started the tests ignores it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 def lateness(call) -> float:
@@ -136,16 +132,22 @@ def test_progress_is_told_of_what_is_done_of_how_much(name):
 
 
 def test_progress_of_files(tmp_path):
+    SMALL.edges.to_csv(tmp_path / "x.csv", index=False)
+    told: list[tuple] = []
+    read = rapids_trav.read_edges(tmp_path / "x.csv", progress=lambda *done: told.append(done))
+    pd.testing.assert_frame_equal(read, SMALL.edges, check_dtype=False)
+    n_bytes = (tmp_path / "x.csv").stat().st_size
+    assert told[-2:] == [(n_bytes, n_bytes, "bytes"), (1, 1, "files")]
     for call in (
         lambda progress: SMALL.directed.save(tmp_path / "x", progress=progress),
         lambda progress: Graph.open(tmp_path / "x", engine="cpu", progress=progress),
     ):
-        told: list[tuple] = []
-        call(lambda *done, told=told: told.append(done))
+        told.clear()
+        call(lambda *done: told.append(done))
         assert told[-1][0] == told[-1][1] >= 8 * len(SMALL.edges) and told[-1][2] == "bytes"
 
 
-def test_a_function_that_is_told_of_progress_may_end_the_call():
+def test_a_function_that_is_told_of_progress_may_end_the_call(tmp_path):
     def refuse(done: int, total: int | None, unit: str) -> None:
         raise LookupError(unit)
 
@@ -154,4 +156,7 @@ def test_a_function_that_is_told_of_progress_may_end_the_call():
             call(SMALL, progress=refuse)
         with pytest.raises(TravError, match="progress='yes' is neither True nor False"):
             call(SMALL, progress="yes")
+    SMALL.edges.to_csv(tmp_path / "x.csv", index=False)
+    with pytest.raises(LookupError):
+        rapids_trav.read_edges(tmp_path / "x.csv", progress=refuse)
     assert SMALL.plain.bfs(SMALL.ids[0])["distance"].min() == 0

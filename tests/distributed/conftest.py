@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from pathlib import Path
 
@@ -48,14 +47,6 @@ def here():
         processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None, set_as_default=False
     ) as client:
         yield client
-
-
-@pytest.fixture
-def interruptible():
-    """Raise KeyboardInterrupt at SIGINT, which a process that a shell started in the background ignores."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture
