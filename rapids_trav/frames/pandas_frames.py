@@ -98,6 +98,7 @@ class PandasFrames:
             return strings
         if column.dtype == object and _cuts_strings() and _has_null_characters(column):
             raise TypeError("pandas before 3.1 compares Python strings only up to a null character")
+        column = _with_wide_decimals(column)
         codes, uniques = pd.factorize(column)
         return codes, pd.Series(uniques, dtype=column.dtype)
 
@@ -221,6 +222,14 @@ def _is_native(dtype: Dtype) -> bool:
     if isinstance(dtype, pd.ArrowDtype):
         return not pa.types.is_dictionary(dtype.pyarrow_dtype)
     return not isinstance(dtype, np.dtype) or (dtype.isnative and dtype.kind != "S")
+
+
+def _with_wide_decimals(column: Series) -> Series:
+    """Return a pandas column of narrow decimals, which pandas cannot count, as one of wide ones."""
+    kind = column.dtype.pyarrow_dtype if isinstance(column.dtype, pd.ArrowDtype) else None
+    if kind is None or not pa.types.is_decimal(kind) or kind.bit_width >= 128:
+        return column
+    return column.astype(pd.ArrowDtype(pa.decimal128(kind.precision, kind.scale)))
 
 
 def _native(column: Series) -> Series:

@@ -186,8 +186,7 @@ def names_nothing(dtype: Dtype) -> bool:
     """Return whether values of this dtype cannot be ids.
 
     Lists, structs and maps cannot, whether in Arrow's or cuDF's types.  Nor can NumPy's raw bytes, nor the
-    Arrow types that pandas cannot compare or take rows of (it rounds nanoseconds of a day, and cannot count
-    narrow decimals).
+    Arrow types that pandas cannot compare or take rows of (it rounds nanoseconds of a day).
     """
     if isinstance(dtype, np.dtype):
         return dtype.kind == "V"
@@ -198,7 +197,6 @@ def names_nothing(dtype: Dtype) -> bool:
         pa.types.is_nested(kind)
         or pa.types.is_run_end_encoded(kind)
         or isinstance(kind, pa.BaseExtensionType)
-        or str(kind).startswith(("decimal32", "decimal64"))  # by name: older releases of Arrow lack them
     ):
         return True
     return kind in (pa.string_view(), pa.binary_view(), pa.month_day_nano_interval(), pa.time64("ns"))

@@ -39,15 +39,21 @@ def test_bytes_beside_words_are_refused(ask, given):
 
 @pytest.mark.skipif(not hasattr(pa, "decimal32"), reason="Arrow before 18")
 @pytest.mark.parametrize("kind", ["decimal32", "decimal64"])
-def test_narrow_decimals_are_refused_wide_ones_are_ids(kind):
-    values = pd.Series([Decimal(1), Decimal(2)])
+def test_narrow_decimals_are_the_ids_that_wide_ones_are(kind):
+    values = pd.Series([Decimal(1), Decimal(2), Decimal(4)])
     narrow, wide = (pd.ArrowDtype(make(5, 2)) for make in (getattr(pa, kind), pa.decimal128))
-    frame = pd.DataFrame({"src": values.astype(narrow), "dst": values[::-1].astype(narrow)})
-    with pytest.raises(TravError, match=rf"Column 'src' is of type {kind}"):
-        frame.trav.graph()
-    assert frame.astype(wide).trav.graph().n_vertices == 2
-    with pytest.raises(TravError, match=rf"vertices is of type {kind}"):
-        WORDS.trav.graph(vertices=values.astype(narrow))
+    frame = pd.DataFrame({"src": values, "dst": values[::-1].to_numpy(), "w": values})
+    graphs = [frame.astype(of).trav.graph(weight="w", vertices=values.astype(of)) for of in (narrow, wide)]
+    for ask in (
+        lambda graph: graph.bfs(1),
+        lambda graph: graph.bfs(values.astype(narrow), mode="each"),
+        lambda graph: graph.sssp([Decimal("4.00")]),
+        lambda graph: graph.annotate(frame.astype(narrow), graph.bfs(2)).drop(columns=["src", "dst", "w"]),
+        lambda graph: graph.khop(2, 1).vertices,
+    ):
+        found, wanted = map(ask, graphs)
+        pd.testing.assert_frame_equal(found, wanted)
+    assert graphs[0].khop(2, 1).edges["src"].dtype == narrow
 
 
 def test_an_engine_that_compares_with_nothing():
