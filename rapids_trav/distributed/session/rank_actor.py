@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from dask.typing import Key
 from distributed.protocol import to_serialize
@@ -66,8 +65,8 @@ class RankActor:
         self._token, self.progress = token, None
         self._control.stopping = token == self._interrupted
 
-        def tell(*progress: Any) -> None:
-            self.progress = progress
+        def tell(done: int, total: int | None, unit: str) -> None:
+            self.progress = done, total, unit
 
         def work() -> object:
             function, args, kwargs = loads(request)
