@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import islice
@@ -18,7 +18,6 @@ from rapids_trav.frames import forms, proxies
 from rapids_trav.frames.columns import Array, Frame, id_names, written_id
 from rapids_trav.frames.decimals import as_floats, decimals_of
 from rapids_trav.frames.sums import LIMIT, magnitude, sum_dtype
-from rapids_trav.utilities.progress import report
 
 if TYPE_CHECKING:
     import igraph
@@ -51,8 +50,10 @@ class EdgeColumns:
         return id_names("vertex", len(self.src))
 
 
-def to_networkx(vertices: Frame, edges: Frame, columns: EdgeColumns) -> networkx.Graph:
-    """Build the NetworkX graph that `Graph.to_networkx` documents."""
+def to_networkx(
+    vertices: Frame, edges: Frame, columns: EdgeColumns, tell: Callable[[int, int, str], None] | None = None
+) -> networkx.Graph:
+    """Build the NetworkX graph that `Graph.to_networkx` documents; tell how many edges it has so far."""
     nx = _library("networkx", "to_networkx")
     vertices, edges = on_host(vertices), on_host(edges)
     names, (u, v) = names_of(vertices, columns), ends_of(vertices, edges, columns)
@@ -64,7 +65,8 @@ def to_networkx(vertices: Frame, edges: Frame, columns: EdgeColumns) -> networkx
     ends = zip(u.tolist(), v.tolist(), attributes, strict=True)
     for first in range(0, len(edges), TOLD):
         graph.add_edges_from((names[i], names[j], values) for i, j, values in islice(ends, TOLD))
-        report(min(first + TOLD, len(edges)), len(edges), "edges")
+        if tell is not None:
+            tell(min(first + TOLD, len(edges)), len(edges), "edges")
     return graph
 
 
@@ -73,16 +75,13 @@ def to_igraph(vertices: Frame, edges: Frame, columns: EdgeColumns) -> igraph.Gra
     ig = _library("igraph", "to_igraph")
     vertices, edges = on_host(vertices), on_host(edges)
     u, v = ends_of(vertices, edges, columns)
-    report(0, len(edges), "edges")
-    graph = ig.Graph(
+    return ig.Graph(
         n=len(vertices),
         edges=np.column_stack([u, v]),
         directed=columns.directed,
         vertex_attrs={"name": names_of(vertices, columns), **_attributes(vertices, columns.vertex)},
         edge_attrs=_attributes(edges, [*columns.src, *columns.dst]),
     )
-    report(len(edges), len(edges), "edges")
-    return graph
 
 
 def to_scipy(vertices: Frame, edges: Frame, columns: EdgeColumns) -> scipy.sparse.csr_array:
@@ -107,9 +106,7 @@ def matrix(u: Array, v: Array, weight: Array | None, n: int, directed: bool) -> 
         other = u != v
         u, v = np.concatenate([u, v[other]]), np.concatenate([v, u[other]])
         values = np.concatenate([values, values[other]])
-    report(0, len(given), "edges")
     summed = sparse.csr_array((values, (u, v)), shape=(n, n))
-    report(len(given), len(given), "edges")
     refuse_overflow(given, repeated=summed.nnz < len(values))
     return summed
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +17,7 @@ from rapids_trav.frames.columns import Frame, Values, move
 from rapids_trav.frames.exchange import EdgeColumns
 from rapids_trav.graph.contents import GraphContents
 from rapids_trav.graph.properties import GraphProperties
-from rapids_trav.utilities.progress import ProgressOption, shown
+from rapids_trav.utilities.progress import ProgressOption, report, shown
 
 if TYPE_CHECKING:
     import igraph
@@ -106,7 +107,7 @@ class JoinMethods(GraphProperties):
         Graph with 5 nodes and 4 edges
         """
         with shown("to_networkx", progress):
-            return exchange.to_networkx(*self._whole("to_networkx"))
+            return exchange.to_networkx(*self._whole("to_networkx"), report)
 
     def to_igraph(self, *, progress: ProgressOption = False) -> igraph.Graph:
         """Return the graph as an igraph graph.
@@ -132,7 +133,7 @@ class JoinMethods(GraphProperties):
         >>> graph.to_igraph().vs["name"]
         [0, 1, 2, 3, 4]
         """
-        with shown("to_igraph", progress):
+        with self._told_of_edges("to_igraph", progress):
             return exchange.to_igraph(*self._whole("to_igraph"))
 
     def to_scipy(self, *, progress: ProgressOption = False) -> scipy.sparse.csr_array:
@@ -174,7 +175,7 @@ class JoinMethods(GraphProperties):
             weight = [weight[0] / 10.0**graph.rows.weight.scale]  # SciPy has no decimals
         if place is not None:
             u, v = place[u], place[v]
-        with shown("to_scipy", progress):
+        with self._told_of_edges("to_scipy", progress):
             return exchange.matrix(u, v, weight[0] if weight else None, graph.n_vertices, graph.directed)
 
     def path_layout(self, relaxed: int = 0, *, progress: ProgressOption = False) -> PathLayout:
@@ -233,6 +234,14 @@ class JoinMethods(GraphProperties):
         if isinstance(self.questions, DistributedQuestions):
             raise unanswered(method)
         return self.contents
+
+    @contextmanager
+    def _told_of_edges(self, method: str, progress: ProgressOption) -> Iterator[None]:
+        """Tell that all edges are converted when the block ends."""
+        with shown(method, progress):
+            report(0, self.n_edges, "edges")
+            yield
+            report(self.n_edges, self.n_edges, "edges")
 
     def _whole(self, method: str) -> tuple[Frame, Frame, EdgeColumns]:
         """Return a frame of all vertices, one of all edges, and what their columns mean."""
