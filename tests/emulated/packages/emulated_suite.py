@@ -17,6 +17,7 @@ import pytest
 
 PARTS = 10
 LEAST = 0.5  # of the tests of a file that passed before, those that must pass
+FUNCTION = r"__global__ void\s+(?:__launch_bounds__\([^)]*\)\s*)?(\w+)\("
 KERNELS = Path(__file__).parents[3] / "kernels"
 
 
@@ -134,7 +135,7 @@ class Recorder:
         yield "# Files of the emulated suite, from `ci/test_emulated.sh record`: see emulated_suite.py.\n"
         files_of = defaultdict(set)
         for path in KERNELS.glob("*.cu"):
-            for name in re.findall(r"__global__ void[^;{]*?(\w+)\(", path.read_text(encoding="utf-8")):
+            for name in re.findall(FUNCTION, path.read_text(encoding="utf-8")):
                 files_of[name].add(path.name)
         part_of, taken = {}, [0.0] * PARTS
         for file in sorted(self.seconds, key=lambda file: (-self.seconds[file], file)):
