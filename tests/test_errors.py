@@ -262,7 +262,7 @@ WRONG = {
     "weight with nulls": (
         build(weight="cost"),
         TravError,
-        "weight='cost' holds 1 null: fill it first, for example with fillna.",
+        "weight='cost' holds 1 null or NaN: fill it first, for example with fillna(0.0).",
     ),
     "vertices of another kind": (
         build(vertices=["a"]),

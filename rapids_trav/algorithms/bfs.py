@@ -169,7 +169,7 @@ def searches(
     for first in range(0, len(sources), step):
         part = sources[first : first + step]
         with question.view.searching(replace(asked, number=len(part))):
-            with part_of(first, len(sources)):
+            with part_of(first, len(sources), "sources"):
                 found = _search_each(engine, question, part, options, repeated)
             report(first + len(part), len(sources), "sources")
             found = with_smallest(graph, question, found, smallest)

@@ -96,6 +96,11 @@ def _common(count: Array, tried: PairDistances, n_edges: int) -> Array:
     return count * a_pair > cost * n_edges
 
 
+def _is_sequence(side: object) -> bool:
+    is_sparse = type(side).__module__.startswith("scipy.sparse")
+    return isinstance(side, Sized) and getattr(side, "ndim", 1) > 0 and not is_sparse
+
+
 def _columns(graph: TraversableGraph, pairs: object) -> tuple[Sized, Sized]:
     """Return the ids of the first and of the second vertex of each pair."""
     width = graph.ids.width
@@ -109,7 +114,7 @@ def _columns(graph: TraversableGraph, pairs: object) -> tuple[Sized, Sized]:
         frame: Frame = pairs
         first, second = list(names[:width]), list(names[width:])
         return (frame[first[0]], frame[second[0]]) if width == 1 else (frame[first], frame[second])
-    if isinstance(pairs, tuple) and len(pairs) == 2 and all(isinstance(side, Sized) for side in pairs):
+    if isinstance(pairs, tuple) and len(pairs) == 2 and all(map(_is_sequence, pairs)):
         if len(pairs[0]) == len(pairs[1]):
             return pairs
         raise TravError(

@@ -63,6 +63,7 @@ def eccentricities(
             if n_searches * TOGETHER > len(left):
                 sums = graph.engine.distance_sums(view, left.astype(values.dtype), "sources", together)
                 lower[left] = upper[left] = sums.largest
+                report(graph.n_vertices, graph.n_vertices, "vertices")
                 break
             keys = upper[left] if n_searches % 2 == 0 else -lower[left]
             chosen = left[_one_of_each(xp, label[left], keys, degree[left], len(size))]

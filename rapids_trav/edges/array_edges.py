@@ -84,7 +84,7 @@ def adjacency(matrix: Values) -> tuple[Frame, GraphDefaults]:
             f"adjacency matrix has a row and a column for each vertex: give a square one."
         )
     entries = _entries(matrix)
-    if matrix.format in ("coo", "csr", "csc") and not matrix.has_canonical_format:
+    if not getattr(matrix, "has_canonical_format", True):
         entries = with_sums(entries)
     columns = {"src": entries.row, "dst": entries.col}
     weighted = entries.dtype.kind != "b"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from rapids_trav.edges.sources import EdgeSource
@@ -58,8 +59,8 @@ class BuildPass:
             dtypes = [frame[name].dtype for name in self._sides[0]]
         if self._decimals.found and self.weight_dtype != np.int64:
             warn(
-                f"weight={self._weight!r} holds decimals that do not all fit 64 bits without their point, so "
-                f"that they are rounded to float64: scale them, or give float64."
+                f"weight={self._weight!r} holds decimals that do not fit 64 bits without their point, one of "
+                f"them or their sum, so that they are rounded to float64: scale them, or give float64."
             )
         for components in self._extra:
             yield [
@@ -75,9 +76,18 @@ class BuildPass:
                 f"name a numeric one, or convert it with {remedy('astype')}."
             )
         if nulls := self._source.library.null_count(column):
+            floats = decimals is None and column.dtype.kind == "f"
+            fill = remedy("fillna(0.0)" if floats else "fillna")
+            if (
+                floats
+                and fill == "fillna(0.0)"
+                and isinstance(column.dtype, pd.api.extensions.ExtensionDtype)
+            ):
+                fill = "where(weight == weight, 0.0).fillna(0.0)"  # NaN is not null there
             raise TravError(
-                f"weight={self._weight!r} holds {nulls} null{'s' if nulls > 1 else ''}: "
-                f"fill {'them' if nulls > 1 else 'it'} first, for example with {remedy('fillna')}."
+                f"weight={self._weight!r} holds {nulls} null{'s' if nulls > 1 else ''}"
+                f"{' or NaN' if floats else ''}: "
+                f"fill {'them' if nulls > 1 else 'it'} first, for example with {fill}."
             )
         float64 = remedy("astype('float64')")
         if column.dtype.kind == "u" and len(column) and (largest := int(column.max())) >= 2**63:

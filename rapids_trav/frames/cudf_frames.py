@@ -78,7 +78,7 @@ class CudfFrames:
     def null_count(self, column: Series) -> int:
         return int(column.isna().sum()) if column.dtype.kind == "f" else int(column.null_count)
 
-    def without_nulls(self, name: Hashable) -> str:
+    def without_nulls(self, name: Hashable, dtype: Dtype) -> str:
         return f"edges.dropna(subset=[{name!r}])"
 
     def remedy(self, call: str) -> str:

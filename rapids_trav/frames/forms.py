@@ -43,6 +43,7 @@ class ArrowForm:
         "astype('int8')": "cast(pyarrow.int8())",
         "astype": "cast",
         "fillna": "fill_null",
+        "fillna(0.0)": "pyarrow.compute.if_else(pyarrow.compute.is_nan(weight), 0.0, weight).fill_null(0.0)",
     }
 
     def owns(self, frame: object) -> bool:
@@ -83,8 +84,10 @@ class ArrowForm:
         columns = [_recast(frame[name], dtypes[name]) for name in frame.column_names]
         return pa.table(columns, names=frame.column_names)
 
-    def without_nulls(self, name: Hashable) -> str:
-        """Return, for a message, how the caller drops the rows in which a column is null."""
+    def without_nulls(self, name: Hashable, dtype: Dtype) -> str:
+        """Return, for a message, how the caller drops the rows in which a column is null or NaN."""
+        if dtype.kind == "f":
+            return f"edges.filter(~pyarrow.compute.is_nan(pyarrow.compute.field({name!r})))"
         return f"edges.filter(pyarrow.compute.field({name!r}).is_valid())"
 
     def joined(self, frame: Frame, columns: Frame) -> Frame:
@@ -104,6 +107,7 @@ class PandasForm(ArrowForm):
         "astype('int8')": "CAST(... AS TINYINT)",
         "astype": "CAST",
         "fillna": "coalesce",
+        "fillna(0.0)": "coalesce(nullif(weight, 'nan'), 0.0)",
     }
 
     def owns(self, frame: object) -> bool:
@@ -118,8 +122,9 @@ class PandasForm(ArrowForm):
     def handed(self, table: pa.Table, stand_ins: Mapping[Dtype, Dtype]) -> Frame:
         return arrow.to_pandas(table)
 
-    def without_nulls(self, name: Hashable) -> str:
-        condition = '"' + str(name).replace('"', '""') + '" is not null'
+    def without_nulls(self, name: Hashable, dtype: Dtype) -> str:
+        column = '"' + str(name).replace('"', '""') + '"'
+        condition = f"not isnan({column})" if dtype.kind == "f" else f"{column} is not null"
         return f"a filter, which in DuckDB is edges.filter({condition!r})"
 
     def dtypes(self, frame: Frame) -> dict[str, Dtype]:
@@ -139,6 +144,7 @@ class PolarsForm:
         "astype('int8')": "cast(polars.Int8)",
         "astype": "cast",
         "fillna": "fill_null",
+        "fillna(0.0)": "fill_nan(0.0).fill_null(0.0)",
     }
 
     @property
@@ -182,8 +188,8 @@ class PolarsForm:
     def like(self, frame: Frame, dtypes: Mapping[str, Dtype]) -> Frame:
         return frame.cast(dict(dtypes))
 
-    def without_nulls(self, name: Hashable) -> str:
-        return f"edges.drop_nulls({name!r})"
+    def without_nulls(self, name: Hashable, dtype: Dtype) -> str:
+        return f"edges.drop_nulls({name!r})" + (f".drop_nans({name!r})" if dtype.kind == "f" else "")
 
     def joined(self, frame: Frame, columns: Frame) -> Frame:
         return frame.hstack(columns)
@@ -213,8 +219,8 @@ class HandedOut:
             return self.form.concat(parts)
         return super().concat(parts, **options)  # type: ignore[misc]
 
-    def without_nulls(self, name: Hashable) -> str:
-        return self.form.without_nulls(name)
+    def without_nulls(self, name: Hashable, dtype: Dtype) -> str:
+        return self.form.without_nulls(name, dtype)
 
     def remedy(self, call: str) -> str:
         return self.form.remedies[call]

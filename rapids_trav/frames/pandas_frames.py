@@ -74,10 +74,14 @@ class PandasFrames:
     def null_count(self, column: Series) -> int:
         if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iubV":
             return 0
+        if isinstance(column.dtype, pd.api.extensions.ExtensionDtype) and column.dtype.kind == "f":
+            return int(np.isnan(column.to_numpy(np.float64, na_value=np.nan)).sum())  # NaN beside nulls
         return int(column.isna().sum())
 
-    def without_nulls(self, name: Hashable) -> str:
-        """Return, for a message, how the caller drops the rows in which a column is null."""
+    def without_nulls(self, name: Hashable, dtype: Dtype) -> str:
+        """Return, for a message, how the caller drops the rows in which a column is null or NaN."""
+        if isinstance(dtype, pd.api.extensions.ExtensionDtype) and dtype.kind == "f":
+            return f"edges[edges[{name!r}] == edges[{name!r}]]"
         return f"edges.dropna(subset=[{name!r}])"
 
     def remedy(self, call: str) -> str:

@@ -72,7 +72,7 @@ def read(name: Hashable, column: Column, library: Library, xp: ModuleType) -> Id
     if (strings := library.factorize_strings(column)) is not None:
         return IdColumn(name, "value", column.dtype, len(column), strings)
     if nulls := library.null_count(column):
-        raise NullIdsError(name, nulls, library.without_nulls(name))
+        raise NullIdsError(name, nulls, library.without_nulls(name, column.dtype))
     if isinstance(column.dtype, pd.SparseDtype):
         column = column.sparse.to_dense()
     dtype, rows = column.dtype, len(column)

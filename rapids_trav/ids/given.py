@@ -265,6 +265,8 @@ def split(what: str, vertices: Values, width: int) -> list[Values]:
                 f"select the columns that hold the ids."
             )
         return [vertices[name] for name in vertices.columns]
+    if type(vertices).__module__.startswith("scipy.sparse"):
+        raise TravError(f"{what} is a sparse array of SciPy: give its ids as an array or a list.")
     if width == 1:
         if getattr(vertices, "ndim", 1) == 0:
             # A NumPy scalar stays as it is; `[()]` extracts one from an array without dimensions.

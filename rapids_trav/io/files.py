@@ -170,7 +170,10 @@ def _read_parquet(
     library: str,
     columns: Sequence[str] | None,
 ) -> EdgeTable:
-    frames = [read_parquet(path, library, columns) for path in paths]
+    frames = []
+    for path in paths:
+        frames.append(read_parquet(path, library, columns))
+        report(len(frames), len(paths), "files")
     names = list(read_schema(paths[0]).names)
     ends = find_ends(names, src, dst) if columns is None else ([], [])
     frame: Frame = frames[0]

@@ -166,7 +166,7 @@ def open_folder(folder: object, verify: bool | None = None) -> GraphFolder:
         verify = sum(file.n_bytes for file in head.files.values()) <= CHEAP
     n_bytes, done = sum(file.n_bytes for file in head.files.values()), 0
     for name, saved in head.files.items():
-        with part_of(done, n_bytes):
+        with part_of(done, n_bytes, "bytes"):
             _check_file(path / name, saved, verify or not LARGE.fullmatch(name))
         done += saved.n_bytes
         report(done, n_bytes, "bytes")

@@ -82,7 +82,7 @@ def write_graph(
             files: dict[str, dict] = {}
             done = 0
             for name, array in arrays.items():
-                with part_of(done, n_bytes):
+                with part_of(done, n_bytes, "bytes"):
                     files[f"{name}.npy"] = _write_array(partial / f"{name}.npy", array)
                 done += array.nbytes
             for name, table in tables.items():

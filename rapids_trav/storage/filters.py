@@ -176,6 +176,8 @@ def _nulls_of(given: Values) -> int:
     """Return the nulls of a Series or of an array of Arrow; other arrays are looked through as flags."""
     if hasattr(given, "isna"):
         return int(given.isna().sum())
+    if isinstance(given, np.ma.MaskedArray):
+        return int(np.ma.getmaskarray(given).sum())
     count = getattr(given, "null_count", 0)  # a method in polars, a property in pyarrow
     return int(count() if callable(count) else count)
 

@@ -147,15 +147,15 @@ def streamed() -> OnPage | None:
 
 
 @contextmanager
-def part_of(first: int, total: int) -> Iterator[None]:
-    """Let what is reported inside the block count from `first`, of `total`."""
+def part_of(first: int, total: int, unit: str) -> Iterator[None]:
+    """Let what is reported in this unit inside the block count from `first`, of `total`."""
     outer = _told.get()
     if outer is None:
         yield
         return
 
-    def tell(done: int, _: int | None, unit: str, note: str) -> None:
-        outer.tell(first + done, total, unit, note)
+    def tell(done: int, of: int | None, found: str, note: str) -> None:
+        outer.tell(*((first + done, total) if found == unit else (done, of)), found, note)
 
     token = _told.set(Told(tell, outer.on_page))
     try:

@@ -56,6 +56,7 @@ CALLS = {
     "bfs_stream": lambda on, **told: list(on.plain.bfs_stream(on.ids, **told)),
     "pagerank": lambda on, **told: [on.directed.pagerank(tol=1e-9, **told) for _ in range(5 * on.times)],
     "pages": lambda on, **told: [on.limited.pagerank(tol=1e-9, **told) for _ in range(on.times)],
+    "bfs of pages": lambda on, **told: on.limited.bfs(on.ids, mode="each", where="w > 0", **told),
     "build": lambda on, **told: Graph.from_edges([on.edges] * on.times, **told),
     "build of strings": lambda on, **told: Graph.from_edges([on.words] * on.times, **told),
     "rmat": lambda on, **told: generators.rmat(on.scale + 8, **told),

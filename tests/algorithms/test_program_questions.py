@@ -396,7 +396,7 @@ def test_ranks_that_do_not_converge(tmp_path):
         (
             [1.0, np.nan],
             lambda graph: None,
-            "weight='w' holds 1 null: fill it first, for example with fillna.",
+            "weight='w' holds 1 null or NaN: fill it first, for example with fillna(0.0).",
         ),
     ],
 )

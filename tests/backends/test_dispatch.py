@@ -86,6 +86,8 @@ def test_networkx_starts_without_the_package():
         ("bfs_edges", (0,), {"sort_neighbors": sorted}, "sort_neighbors is a function"),
         ("bfs_edges", (0,), {"depth_limit": "3"}, "depth_limit is not a number"),
         ("single_source_shortest_path", (0, "x"), {}, "cutoff is not a number"),
+        ("single_source_dijkstra_path_length", (0, 2**70), {}, "cutoff does not fit 64 bits"),
+        ("eccentricity", (), {"v": False}, "v is given"),
         ("pagerank", (), {"weight": lambda u, v, d: 1}, "the weight is a function"),
         ("dijkstra_path", (0, 1, lambda u, v, d: 1), {}, "the weight is a function"),
         ("shortest_path", (0, 1), {"weight": "w", "method": "bellman-ford"}, "method 'bellman-ford' is not"),

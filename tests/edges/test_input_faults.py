@@ -107,6 +107,23 @@ def test_scipy_matrices_of_every_format(kind, shape):
     assert Graph.from_edges(matrix).bfs(0)["distance"].tolist() == [0, 1, 2]
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int8", "float32"])
+def test_blocks_of_scipy_that_are_stored_twice_are_one_edge(dtype):
+    blocks = np.ones((3, 1, 1), dtype), np.array([1, 1, 0]), np.array([0, 2, 3])
+    graph = Graph.from_edges(scipy.sparse.bsr_array(blocks, shape=(2, 2)))
+    assert graph.n_edges == 2 and graph.to_scipy().toarray().tolist() == [
+        [0, 1 if dtype == "bool" else 2],
+        [1, 0],
+    ]
+
+
+@pytest.mark.parametrize("ask", ["bfs", "closeness", "distances"])
+def test_ids_in_a_sparse_array_are_refused(ask):
+    ids = scipy.sparse.coo_array(np.array([0, 1]))
+    with pytest.raises(TravError, match=r"sparse|pairs is a tuple"):
+        getattr(Graph.from_edges(([0], [1])), ask)((ids, ids) if ask == "distances" else ids)
+
+
 @pytest.mark.parametrize("sources", [(1, "a"), [(1, "a")], (1, 7)])
 def test_tuples_for_ids_of_one_column_are_explained(sources):
     with pytest.raises(TravError, match=r"a tuple is one id only if .* graph\(src=\[...\]"):

@@ -1,10 +1,13 @@
 """Messages about invalid ids: each value is named once, with its kind and a remedy."""
 
+import re
+
 import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute
 import pytest
 
 from rapids_trav import Graph, TravError, UnknownVertexError
@@ -137,3 +140,40 @@ def test_a_string_that_is_not_unicode_may_be_an_id_among_objects(dtype):
 def test_the_remedy_for_nulls_is_one_of_the_callers_library(edges, remedy):
     with pytest.raises(TravError, match=f"holds 1 null, .* drop that row first, with .*{remedy}\\.$"):
         Graph.from_edges(edges())
+
+
+NAN = float("nan")
+FLOATS = pa.table({"src": [0.0, NAN, None], "dst": [1.0, 2.0, 3.0]})
+WEIGHTS = pa.table({"src": [0, 1, 2], "dst": [1, 2, 3], "w": [NAN, None, 2.0]})
+KINDS = {
+    "pandas": pa.Table.to_pandas,
+    "Arrow in pandas": lambda table: table.to_pandas(types_mapper=pd.ArrowDtype),
+    "nullable": lambda table: table.to_pandas(types_mapper={pa.float64(): pd.Float64Dtype()}.get),
+    "polars": pl.DataFrame,
+    "pyarrow": lambda table: table,
+    "duckdb": duckdb.from_arrow,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_remedy_for_ids_that_are_nan_works(kind):
+    edges = KINDS[kind](FLOATS)
+    with pytest.raises(TravError, match="'src' holds 2 nulls, ") as caught:
+        Graph.from_edges(edges)
+    remedy = re.search(r"edges[.\[].*(?=\.$)", str(caught.value))[0]
+    assert Graph.from_edges(eval(remedy, {"edges": edges, "pyarrow": pyarrow})).n_edges == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_remedy_for_weights_that_are_nan_works(kind):
+    edges = KINDS[kind](WEIGHTS)
+    with pytest.raises(TravError, match="weight='w' holds 2 nulls or NaN: ") as caught:
+        Graph.from_edges(edges, weight="w")
+    remedy = str(caught.value).partition("for example with ")[2][:-1]
+    if kind == "duckdb":
+        filled = edges.project(f"src, dst, {remedy.replace('weight', 'w')} AS w").df()["w"]
+    else:
+        text = remedy if kind == "pyarrow" else f"weight.{remedy}"
+        filled = eval(text, {"weight": edges["w"], "pyarrow": pyarrow})
+    found = pd.DataFrame({"src": [0, 1, 2], "dst": [1, 2, 3], "w": filled.to_numpy()})
+    assert found.trav.sssp(0, weight="w")["distance"].tolist() == [0, 0, 0, 2]

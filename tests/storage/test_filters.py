@@ -143,6 +143,10 @@ def test_a_column_with_the_name_of_a_condition_is_that_column():
         (KEPT.astype("boolean").mask(EDGES.index < 2), "^where is a mask with 2 nulls: fill them first"),
         (pa.array([None, *KEPT[1:]]), r"^where is a mask with 1 null: fill it first, .* mask\.fill_null"),
         (pl.Series([None, *KEPT[1:]]), r"^where is a mask with 1 null: fill it first, .* mask\.fill_null"),
+        (
+            np.ma.array(KEPT, mask=[True] + [False] * (len(KEPT) - 1)),
+            r"^where is a mask with 1 null: fill it",
+        ),
         (np.array([None, *KEPT[1:]]), r"^where is a mask with 1 null: fill it first\.$"),
         ("true", "^where='true' is a word of the grammar of conditions, not a column: write a condition"),
         ("Not", "^where='Not' is a word of the grammar of conditions"),

@@ -36,6 +36,12 @@ def unweighted(*others: str) -> Value:
     return refuse
 
 
+def _refuse_eccentricity(arguments: Arguments) -> str | None:
+    if arguments["v"] is not None:  # False may be a node
+        return "v is given"
+    return unweighted("sp", "weight")(arguments)
+
+
 def _sums_to_all(structure: Structure, *, backwards: bool = False) -> DistanceSums:
     """Add up, at each node, the distances from all nodes, or with `backwards` to all nodes."""
     view = RowsView.of(structure, structure.n, backwards=backwards)
@@ -84,7 +90,7 @@ def _eccentricities(structure: Structure) -> Array:
     return sums.largest
 
 
-@dispatched(least=EVERY_SOURCE, refuse=unweighted("v", "sp", "weight"))
+@dispatched(least=EVERY_SOURCE, refuse=_refuse_eccentricity)
 def eccentricity(G: Graph, v: Value = None, sp: Value = None, weight: Value = None) -> dict[Node, int]:
     structure = structure_of(G)
     return _by_node(structure, _eccentricities(structure))
