@@ -66,7 +66,7 @@ class TextOptions:
 def _is_sign(value: object) -> bool:
     if not isinstance(value, str) or len(value) != 1 or not value.isascii():
         return False
-    return value == "\t" or value.isprintable()
+    return value not in "\0\r\n"
 
 
 def _is_mark(value: object) -> bool:
@@ -155,6 +155,11 @@ def split(line: str, delimiter: str, quote: str) -> list[str]:
     return line.split() if delimiter == " " else [part.strip() for part in line.split(delimiter)]
 
 
+def is_infinite(field: str) -> bool:
+    """Return whether a field says that a number is infinite."""
+    return field.lower().lstrip("+-") in ("inf", "infinity")
+
+
 def is_number(field: str, decimal: str = ".") -> bool:
     """Return whether a field is a number, nan and infinity apart."""
     if decimal == ",":
@@ -182,10 +187,28 @@ def check_comment(path: Path, line: str, dialect: Dialect) -> None:
     sign = next(sign for sign in dialect.comments if line.startswith(sign))
     if len(fields) != len(dialect.names) or not line.removeprefix(sign)[:1].strip():
         return
-    columns = [[row[i] for row in dialect.sample if len(row) > i] for i in range(len(fields))]
-    numbers = [all(map(is_number, values)) for values in columns]
-    if all(is_number(part) or not number for part, number in zip(fields, numbers, strict=True)):
-        raise TravError(
-            f"{path} has the line {line[:60]!r}, which may be a comment or a row: say comment={sign!r} to "
-            f"skip such lines, or comment='' to read them."
-        )
+    if all(is_number(part) or not number for part, number in zip(fields, _numbers(dialect), strict=True)):
+        raise _doubtful(path, line, sign)
+
+
+def check_marked_row(path: Path, line: str, dialect: Dialect) -> None:
+    """Refuse a line with all fields that is more like a comment, as "#2,3" among rows of numbers."""
+    line, fields = line.strip(), dialect.split(line)
+    sign = next(sign for sign in dialect.comments if line.startswith(sign))
+    firsts = [row[0] for row in dialect.sample if not row[0].startswith(dialect.comments)]
+    numbers = bool(firsts) and all(map(is_number, firsts))
+    if not line.removeprefix(sign)[:1].strip() or (numbers and not is_number(fields[0])):
+        raise _doubtful(path, line, sign)
+
+
+def _numbers(dialect: Dialect) -> list[bool]:
+    """Return which columns of the first rows hold numbers."""
+    rows = dialect.sample
+    return [all(is_number(row[i]) for row in rows if len(row) > i) for i in range(len(dialect.names))]
+
+
+def _doubtful(path: Path, line: str, sign: str) -> TravError:
+    return TravError(
+        f"{path} has the line {line[:60]!r}, which may be a comment or a row: say comment={sign!r} to "
+        f"skip such lines, or comment='' to read them."
+    )

@@ -17,11 +17,11 @@ from rapids_trav.io.containers import BROKEN
 from rapids_trav.io.dialect import TextOptions
 from rapids_trav.io.formats import FORMATS, TEXTS, find_format, reading_error
 from rapids_trav.io.graph_texts import read_dimacs, read_foreign, read_metis
-from rapids_trav.io.header import ends_of
+from rapids_trav.io.header import check_second_row, ends_of
 from rapids_trav.io.matrix_market import read_matrix_market
 from rapids_trav.io.parquet import read_parquet, read_schema
 from rapids_trav.io.sniff import find_dialect
-from rapids_trav.io.tables import EdgeTable, read_feather, read_json, read_orc, to_frame
+from rapids_trav.io.tables import EdgeTable, check_ends, read_feather, read_json, read_orc, to_frame
 from rapids_trav.io.text import check_first_row, check_weight, read_rows
 from rapids_trav.utilities.locations import file_location
 from rapids_trav.utilities.progress import report
@@ -81,7 +81,8 @@ def read(
     format = format_of(paths, format)
     if format == "parquet":
         return _read_parquet(paths, src, dst, weight, library, columns)
-    parts, files = [], files_of(paths)
+    parts: list[EdgeTable] = []
+    files = files_of(paths)
     for file in files:
         try:
             parts.append(_read_file(file, format, text, src, dst, weight, both_directions))
@@ -95,6 +96,8 @@ def read(
 
 
 def _not_empty(found: EdgeTable, paths: Sequence[Path]) -> EdgeTable:
+    if found.weight is not None and found.weight in (*found.src, *found.dst):
+        raise TravError(f"weight={found.weight!r} is an end of the edges: name a column of weights.")
     if len(found.frame) == 0:
         raise TravError(f"{paths[0]} holds no edges: give at least one.")
     return found
@@ -127,9 +130,14 @@ def _read_file(
     if format in TEXTS:
         return read_text(file, format, text, src, dst, weight)
     if format in ("json", "feather", "orc"):
-        table = {"json": read_json, "feather": read_feather, "orc": read_orc}[format](file)
+        directed = vertices = None
+        if format == "json":
+            table, directed, vertices = read_json(file)
+        else:
+            table = (read_feather if format == "feather" else read_orc)(file)
         ends = find_ends(table.column_names, src, dst)
-        found = EdgeTable(to_frame(table), *ends)
+        check_ends(file, table, [*ends[0], *ends[1]])
+        found = EdgeTable(to_frame(table), *ends, directed=directed, vertices=vertices)
     elif format == "mtx":
         found = read_matrix_market(file, both)
     elif format == "dimacs":
@@ -153,6 +161,8 @@ def read_text(
         text = replace(text, delimiter="\t")
     dialect = find_dialect(file, text, src, dst, weight)
     ends = ends_of(file, dialect, src, dst)
+    if not text.string_ids:
+        check_second_row(file, dialect, [*ends[0], *ends[1]])
     weighed = None if weight is None else dialect.names[position(weight, dialect.names)]
     table, comments = read_rows(file, dialect, ends, text.string_ids)
     if src is None and not dialect.header:
@@ -176,8 +186,24 @@ def _read_parquet(
         report(len(frames), len(paths), "files")
     names = list(read_schema(paths[0]).names)
     ends = find_ends(names, src, dst) if columns is None else ([], [])
-    frame: Frame = frames[0]
-    if len(frames) > 1:
-        frame = pd.concat(frames, ignore_index=True)
+    frame: Frame = frames[0] if len(frames) == 1 else pd.concat(frames)
+    if (
+        columns is None
+        and set(names) - set(map(str, frame.columns))
+        and not set(names)
+        - {
+            *map(str, frame.columns),
+            *frame.index.names,
+        }
+    ):  # pandas took them for its index
+        frame = frame.reset_index()[names]
+    elif len(frames) > 1:
+        frame = frame.reset_index(drop=True)
+    for name in [*ends[0], *ends[1]]:
+        if name in frame.columns and frame[name].isna().any():
+            row = int(frame[name].isna().to_numpy().argmax()) if library == "pandas" else 0
+            raise TravError(
+                f"Row {row + 1} of {paths[0]} has no value (null) in column {name!r}: leave such rows out."
+            )
     weighed = None if weight is None else names[position(weight, names)]
     return _not_empty(EdgeTable(frame, *ends, weight=weighed, format="parquet"), paths)

@@ -44,8 +44,15 @@ def read_dimacs(path: Path) -> EdgeTable:
     table, comments = read_rows(path, dialect, (["src"], ["dst"]), False)
     if set(table["kind"].unique().to_pylist()) - {"a", "e"}:
         raise TravError(f"{path} has lines that begin with neither 'a', 'e' nor 'c': leave them out.")
-    _check_count(path, table.num_rows, int(problem[3]))
+    _check_count(path, table.num_rows, int(problem[3]), exact=rows[0][0] == "a")
     frame = to_frame(table.drop_columns("kind"))
+    ends = frame[["src", "dst"]]
+    if not (len(ends) and ends.dtypes.map(lambda dtype: dtype.kind).eq("i").all()) or not (
+        ends.min().min() >= 1 and ends.max().max() <= int(problem[2])
+    ):
+        raise TravError(
+            f"{path} has an end that is not between 1 and {problem[2]}: check that it is a graph of DIMACS."
+        )
     return EdgeTable(
         frame,
         weight="weight" if width == 4 else None,
@@ -89,6 +96,8 @@ def read_metis(path: Path, both_directions: bool) -> EdgeTable:
     if len(frame) not in (m, 2 * m, 2 * m - loops):
         raise TravError(f"{path} lists {len(frame)} neighbours, but its first line says {m} edges: check it.")
     weight = "weight" if step == 2 else None
+    if len(frame) > m and not _is_symmetric(frame):
+        raise TravError(f"{path} lists an edge in one direction only, or with two weights: check it.")
     if len(frame) == m:  # each edge stands only at the vertex that it leaves
         return EdgeTable(frame, weight=weight, directed=True, vertices=np.arange(1, n + 1))
     if not both_directions:
@@ -96,9 +105,18 @@ def read_metis(path: Path, both_directions: bool) -> EdgeTable:
     return EdgeTable(frame, weight=weight, directed=False, vertices=np.arange(1, n + 1))
 
 
-def _check_count(path: Path, found: int, said: int) -> None:
+def _is_symmetric(frame: pd.DataFrame) -> bool:
+    """Return whether each edge between two vertices stands at both with the same weight."""
+    frame = frame[frame["src"] != frame["dst"]]
+    names = list(frame.columns)
+    turned = frame.rename(columns={"src": "dst", "dst": "src"})[names]
+    first, second = (rows.sort_values(names).to_numpy() for rows in (frame, turned))
+    return bool((first == second).all())
+
+
+def _check_count(path: Path, found: int, said: int, exact: bool) -> None:
     """Refuse a file that is cut; some writers count each undirected edge once and write it twice."""
-    if found not in (said, 2 * said, said // 2):
+    if found != said and (exact or said not in (2 * found, found / 2)):
         raise TravError(f"{path} has {found} edges, but says {said}: check that it is complete.")
 
 
@@ -129,7 +147,10 @@ def _through_networkx(path: Path, format: str) -> EdgeTable:
         "gml": _read_gml, "graphml": nx.read_graphml, "gexf": nx.read_gexf, "pajek": nx.read_pajek,
     }  # fmt: skip
     with open_bytes(path) as stream:
-        graph = readers[format](BytesIO(stream.read()))
+        content = stream.read()
+    if format == "pajek":
+        _check_pajek(path, content)
+    graph = readers[format](BytesIO(content))
     attributes = [data for _, _, data in graph.edges(data=True)]
     names = list(dict.fromkeys(name for data in attributes for name in data))
     columns: dict[str, list] = {
@@ -146,6 +167,16 @@ def _through_networkx(path: Path, format: str) -> EdgeTable:
     return EdgeTable(
         pd.DataFrame(columns), weight=weight, directed=graph.is_directed(), vertices=np.array(vertices)
     )
+
+
+def _check_pajek(path: Path, content: bytes) -> None:
+    """Refuse what NetworkX takes for something else: lists of neighbours, and both kinds of edges."""
+    kinds = {kind.lower() for kind in re.findall(rb"(?im)^\*(arcslist|edgeslist|arcs|edges|matrix)", content)}
+    if kinds & {b"arcslist", b"edgeslist", b"matrix"} or len(kinds) > 1:
+        raise TravError(
+            f"{path} has {' and '.join(f'*{kind.decode().title()}' for kind in sorted(kinds))}: write either "
+            f"*Arcs or *Edges, with a line for each."
+        )
 
 
 def _read_gml(stream: BytesIO) -> object:

@@ -34,6 +34,8 @@ def is_header(path: Path, line: int, rows: Sequence[Sequence[str]], wanted: Sequ
         below = [row[i] for row in others if row != first for i in map(first.index, ends) if len(row) > i]
         if not any(resembles_a_value(end, below) for end in ends):
             return True
+    if first[0] == "" and others and all(row[0] for row in others):  # pandas leaves its index without a name
+        return True
     if any(map(is_number, first)) or any(name in NULLS for name in first) or not others:
         return False
     if any(values and all(map(is_number, filter(None, values))) and any(values) for values in columns):
@@ -88,10 +90,23 @@ def ends_of(path: Path, dialect: Dialect, src: Ends, dst: Ends) -> tuple[list[st
     if len(numbers) == 3 and (numbers[0] != numbers[1] or not any(numbers)):
         raise EdgeColumnsError(
             f"{path} has {len(names)} columns without names, of which the first two may not be the ends of "
-            f"edges (the first row is {' '.join(rows[0])[:60]!r}): name both ends by number, such as "
-            f"src=1 and dst=3."
+            f"edges (the first row is {' '.join(rows[0])[:60]!r}): name both ends by number with src= and "
+            f"dst=, and say header=True if this row names the columns."
         )
     return [names[0]], [names[1]]
+
+
+def check_second_row(path: Path, dialect: Dialect, ends: Sequence[str]) -> None:
+    """Refuse a first row below the header that has words where all others have numbers, as units are."""
+    places = [dialect.names.index(name) for name in ends]
+    first, *others = [row for row in dialect.sample if len(row) == len(dialect.names)] or [[]]
+    if not dialect.header or len(others) < 2 or not all(is_number(row[i]) for row in others for i in places):
+        return
+    if not any(is_number(first[i]) for i in places):
+        raise TravError(
+            f"Line {dialect.skip + 1} of {path} is {' '.join(first)[:60]!r}, words above numbers: delete it "
+            f"if it is no edge, or add string_ids=True (--string-ids on the command line)."
+        )
 
 
 def _is_matrix(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:

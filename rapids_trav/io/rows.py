@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from rapids_trav.io.containers import compression_of, open_bytes
-from rapids_trav.io.dialect import Dialect, check_comment, comment_pattern
+from rapids_trav.io.dialect import Dialect, check_comment, check_marked_row, comment_pattern
 from rapids_trav.io.sniff import decoded
 from rapids_trav.utilities.progress import Tell
 
@@ -126,6 +126,7 @@ def cleaner(path: Path, dialect: Dialect, tally: Tally):
         line = found[0]
         if not dialect.explicit:
             if dialect.header and dialect.delimiter != " " and len(dialect.split(line)) == len(dialect.names):
+                check_marked_row(path, line, dialect)
                 return line
             check_comment(path, line, dialect)
         tally.comments += 1

@@ -7,6 +7,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -20,6 +21,8 @@ SAMPLE_BYTES = 1 << 18
 SAMPLE_LINES = 1000
 COMMENTS = ("#", "%")
 DELIMITERS = ("\t", ",", ";", "|", " ")
+SEPARATOR = re.compile(r'"?sep=(.)"?')  # first line of a file for Excel
+RULE = re.compile(r":?-+:?")  # field of the line below the header of a table in Markdown
 
 
 def find_dialect(
@@ -37,8 +40,12 @@ def find_dialect(
     comments = COMMENTS if options.comment is None else tuple(filter(None, [options.comment]))
     marked = [i for i, line in enumerate(lines) if comments and line.lstrip().startswith(comments)]
     plain = [i for i, line in enumerate(lines) if line.strip() and i not in set(marked)]
+    told = SEPARATOR.fullmatch(lines[plain[0]].strip()) if plain else None
+    if told:  # of Excel, not a row
+        options, plain = replace(options, delimiter=options.delimiter or told[1]), plain[1:]
     if not plain:
-        raise TravError(f"{path} holds no edges: give at least one.")
+        skipped = f" but {len(marked)} comments" if marked else ""
+        raise TravError(f"{path} holds no edges{skipped}: give at least one.")
     body = [lines[i] for i in plain]
     quote = _quote_sign(body) if options.quote is None else options.quote
     delimiter = options.delimiter or _find_delimiter(path, body, quote)
@@ -47,6 +54,7 @@ def find_dialect(
         body = [without_comments(line, comments, quote) for line in body]
     quote, multiline = _check_quotes(path, body, delimiter, quote, options.quote is None, plain)
     rows = _rows(body, delimiter, quote, multiline)
+    _check_signs(path, rows, body, plain)
     width = max(len(row) for row in rows[1:2] or rows)
     skip = plain[0]
     leading = [i for i in marked if i < skip]
@@ -90,6 +98,28 @@ def find_dialect(
         for i in leading:
             check_comment(path, lines[i], dialect)
     return dialect
+
+
+def _check_signs(
+    path: Path, rows: Sequence[Sequence[str]], lines: Sequence[str], numbers: Sequence[int]
+) -> None:
+    """Refuse brackets around rows, signs that cling to a field of every row, and rules below a header."""
+    full = [row for row in rows if len(row) > 1]
+    if not full or len(full) < len(rows) - 1:
+        return
+    place = f"Line {numbers[-1] + 1} of {path} is {lines[-1].strip()[:60]!r}"
+    pair = {row[0][:1] + row[-1][-1:] for row in full if row[0][-1:] != row[-1][-1:]}
+    if len(pair) == 1 and pair <= {"()", "[]", "{}", "<>"}:
+        raise TravError(f"{place}, with brackets around the row: remove them.")
+    for i in range(min(map(len, full))):
+        signs = {row[i][-1:] for row in full if len(row[i]) > 1}
+        if len(signs) == 1 and signs <= set(",;:|") and len(full) == sum(len(row[i]) > 1 for row in full):
+            raise TravError(
+                f"{place}, where {full[-1][i]!r} ends with a sign: remove it, or name the sign between the "
+                f"fields with delimiter=."
+            )
+    if len(rows) > 1 and any(rows[1]) and all(RULE.fullmatch(field) for field in rows[1] if field):
+        raise TravError(f"Line {numbers[1] + 1} of {path} is a rule below the header: delete it.")
 
 
 def _first_text(path: Path, encoding: str | None) -> tuple[str, str, str]:
@@ -206,8 +236,9 @@ def _are_even(rows: Sequence[Sequence[str]]) -> bool:
 def quote_error(path: Path, line: int, text: str) -> TravError:
     """Return the error for a quote that may or may not enclose a field."""
     return TravError(
-        f"Line {line} of {path} is {text.strip()[:60]!r}, with a quote that encloses no field: close it, or "
-        f"say quote='' if quotes are ordinary characters."
+        f"Line {line} of {path} is {text.strip()[:60]!r}, with a quote that encloses no field of the line: "
+        f"close it, or say quote='\"' if the field goes on in the next line, or quote='' if quotes are "
+        f"ordinary characters."
     )
 
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.feather
 import pyarrow.ipc
 import pyarrow.orc
 
-from rapids_trav.errors import TravError
+from rapids_trav.errors import TravError, first_line, written
 from rapids_trav.frames.columns import Frame
 from rapids_trav.io.containers import open_bytes
 from rapids_trav.io.dialect import Dialect
@@ -60,8 +62,12 @@ def to_frame(table: pa.Table) -> pd.DataFrame:
     return frame.copy() if shared else frame
 
 
-def read_json(path: Path) -> pa.Table:
-    """Read records: one on each line, a list of them, or those under "links" or "edges" of one object."""
+def read_json(path: Path) -> tuple[pa.Table, bool | None, np.ndarray | None]:
+    """Read records: one on each line, a list of them, or those under "links" or "edges" of one object.
+
+    Return the rows, whether edges lead one way, and the vertices, where the object says so.
+    """
+    directed = vertices = None
     try:
         with open_bytes(path) as stream:
             text = stream.read().decode("utf-8-sig")
@@ -74,7 +80,13 @@ def read_json(path: Path) -> pa.Table:
     except (OSError, ValueError) as error:
         raise reading_error(path, error) from error
     if isinstance(found, dict):
-        found = next((found[key] for key in ("links", "edges") if isinstance(found.get(key), list)), [found])
+        lists = [key for key in ("links", "edges") if isinstance(found.get(key), list)]
+        if len(lists) == 2:
+            raise TravError(f"{path} has both 'links' and 'edges': leave out those that are no edges.")
+        if lists:
+            directed = found.get("directed") if isinstance(found.get("directed"), bool) else None
+            vertices = _nodes(found.get("nodes"))
+        found = found[lists[0]] if lists else [found]
     if found and all(isinstance(row, list) and len(row) in (2, 3) for row in found):
         found = [dict(zip(("src", "dst", "weight"), row, strict=False)) for row in found]
     if not all(isinstance(row, dict) for row in found):
@@ -83,9 +95,45 @@ def read_json(path: Path) -> pa.Table:
         )
     names = list(dict.fromkeys(name for row in found for name in row))
     try:
-        return pa.table({name: [row.get(name) for row in found] for name in names})
+        table = pa.table({name: _column([row.get(name) for row in found]) for name in names})
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        raise reading_error(path, error) from error
+        raise TravError(
+            f"{path} has a field with values of different kinds ({first_line(error)}): write one kind."
+        ) from error
+    except OverflowError as error:
+        raise TravError(f"{path} has an integer that 64 bits do not hold: write it as a string.") from error
+    return table, directed, vertices
+
+
+def _column(values: list) -> pa.Array:
+    try:
+        return pa.array(values)
+    except OverflowError:  # beyond int64
+        return pa.array(values, pa.uint64())
+
+
+def _nodes(nodes: object) -> np.ndarray | None:
+    """Return the ids of a list of nodes of NetworkX or D3; None if they are of several kinds."""
+    if not isinstance(nodes, list) or not all(isinstance(node, dict) and "id" in node for node in nodes):
+        return None
+    ids = [node["id"] for node in nodes]
+    return np.array(ids) if {type(value) for value in ids} in ({int}, {str}) else None
+
+
+def check_ends(path: Path, table: pa.Table, names: Sequence[str]) -> None:
+    """Refuse ends without a value, whose other integers would be rounded to floats, and nested ones."""
+    for name in names:
+        column = table[name]
+        if pa.types.is_nested(column.type):
+            raise TravError(
+                f"Column {name!r} of {path} holds {written(column[0].as_py())[:60]}: name a column of plain "
+                f"values with src= or dst=."
+            )
+        if column.null_count:
+            row = pc.index(pc.is_null(column), True).as_py()
+            raise TravError(
+                f"Record {row + 1} of {path} has no value (null) in column {name!r}: leave the record out."
+            )
 
 
 def read_feather(path: Path) -> pa.Table:

@@ -13,7 +13,7 @@ import pyarrow.csv
 
 from rapids_trav.errors import TravError
 from rapids_trav.io import rows
-from rapids_trav.io.dialect import Dialect, is_number
+from rapids_trav.io.dialect import Dialect, is_infinite, is_number
 from rapids_trav.io.header import NULLS
 from rapids_trav.io.sniff import quote_error
 from rapids_trav.utilities.progress import reporter
@@ -24,6 +24,7 @@ NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 FRACTION = r"[+-]?[0-9]*\.[0-9]*[1-9][0-9]*([eE].*)?"
 AMID = r"-?[0-9]+[ \t]+[#%].*"
 LINE = " \r\n"
+UNSEEN = "\u00a0\u200b\ufeff"  # blanks without a break, without a width, and the mark of the byte order
 HELP = "add string_ids=True (--string-ids on the command line) to take the values as they are written"
 
 
@@ -108,7 +109,8 @@ def _first_type(dialect: Dialect, column: int) -> pa.DataType | None:
         return None
     if all(re.fullmatch(INTEGER, value) and len(value) < 19 for value in values):
         return pa.int64()
-    if all(is_number(value, dialect.decimal) for value in values):
+    finite = [value for value in values if not is_infinite(value)]
+    if finite and all(is_number(value, dialect.decimal) for value in finite):
         return pa.float64()
     return pa.bool_() if all(value in ("True", "False", "true", "false") for value in values) else pa.string()
 
@@ -144,6 +146,8 @@ def checked(path: Path, dialect: Dialect, table: pa.Table, ids: Sequence[str], s
     for i, name in enumerate(table.column_names):
         if pa.types.is_string(table.schema.field(name).type):
             column = pc.ascii_trim(table[name], " \t")
+            if pc.any(pc.match_substring_regex(column, f"[{UNSEEN}]")).as_py():
+                column = pc.utf8_trim(column, f" \t{UNSEEN}")
             if string_ids and name not in ids:
                 column = pc.if_else(pc.is_in(column, pa.array(["", *NULLS])), None, column)
             table = table.set_column(i, name, column)
@@ -164,7 +168,7 @@ def _numbers(path: Path, dialect: Dialect, table: pa.Table, ids: Sequence[str]) 
         raise _repeated(path, dialect, ids)
     if any(_holds(column, AMID) for column in columns) and not dialect.explicit:
         raise _doubtful(path, dialect, ids)
-    if all(_are(column, WHOLE) for column in columns):
+    if all(_are(column, WHOLE if dialect.decimal == "." else INTEGER) for column in columns):
         for kind in (pa.int64(), pa.uint64()):
             try:
                 whole = [pc.replace_substring_regex(column, r"\.0*$", "").cast(kind) for column in columns]
@@ -255,7 +259,7 @@ def check_weight(path: Path, dialect: Dialect, table: pa.Table, name: str) -> No
         return
     for number, _, fields in rows.numbered(path, dialect):
         value = fields[dialect.names.index(name)] if len(fields) == len(dialect.names) else ""
-        if value and value not in NULLS and not is_number(value, dialect.decimal):
+        if value and value not in NULLS and not is_number(value, dialect.decimal) and not is_infinite(value):
             other = "; a comma before a fraction is read with decimal=','" if "," in value else ""
             raise TravError(
                 f"Line {number} of {path} has {value[:60]!r} in column {name!r}, which is no number: correct "
@@ -265,14 +269,17 @@ def check_weight(path: Path, dialect: Dialect, table: pa.Table, name: str) -> No
 
 def check_first_row(path: Path, dialect: Dialect, table: pa.Table) -> None:
     """Refuse a first row that tells the numbers of vertices and edges, as some formats do."""
-    if table.num_columns != 2 or not pa.types.is_integer(table.schema.field(0).type) or table.num_rows < 3:
+    if not 2 <= table.num_columns <= 3 or table.num_rows < 3:
         return
-    n_vertices, n_edges = (column[0].as_py() for column in table.columns)
+    if not all(pa.types.is_integer(field.type) for field in table.schema):
+        return
+    n_vertices, *columns, n_edges = (column[0].as_py() for column in table.columns)
     if n_edges != table.num_rows - 1:
         return
-    largest = max(pc.max(column.slice(1)).as_py() for column in table.columns)
-    if n_vertices in (largest, largest + 1):
+    largest = max(pc.max(column.slice(1)).as_py() for column in table.columns[:2])
+    if all(count in (largest, largest + 1) for count in (n_vertices, *columns)):
+        counts = " ".join(map(str, (n_vertices, *columns, n_edges)))
         raise TravError(
-            f"Line {dialect.skip + 1} of {path} is '{n_vertices} {n_edges}', which may count vertices and "
-            f"edges: delete it or, if it is an edge, name both ends with src=1 and dst=2."
+            f"Line {dialect.skip + 1} of {path} is '{counts}', which may count vertices and edges: delete it "
+            f"or, if it is an edge, name both ends with src=1 and dst=2."
         )

@@ -347,4 +347,5 @@ def test_every_file_of_the_suite_has_a_part():
     assert {row["part"] for row in rows.values()} == set(range(10))
     kernels = {path.name for path in (ROOT / "kernels").glob("*.cu")}
     launched = {kernel for row in rows.values() for kernel in row["kernels"]}
-    assert launched == kernels, "a change of a kernel that no file is known to launch would run none"
+    assert launched <= kernels
+    assert kernels - launched == {"rmat.cu"}  # which needs cuDF; a change of any other runs some tests

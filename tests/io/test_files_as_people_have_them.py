@@ -55,7 +55,21 @@ TEXTS = {
     "names twice": ("src,src\n1,2\n", {}, "!different names"),
     "named in a comment": ("#node1\tnode2\tscore\nA1\tB1\t0.9\n", {"src": "#node1", "dst": "node2"}, "A1>B1"),
     "named in a comment, bare": ("# a b c\n1 2 3\n", {"src": "a", "dst": "c"}, "1>3"),
+    "an index above numbers": (",0,1\n0,5,6\n1,7,9\n", {"src": "0", "dst": "1"}, "5>6 7>9"),
+    "a second row of names": ("From,To\nid,id\n1,2\n2,3\n", {}, "!words above numbers string_ids=True"),
+    "units": ("from,to,length\n-,-,km\n1,2,1.5\n2,3,4\n", {}, "!Line 2"),
+    "counts of rows, columns and entries": ("3 3 2\n1 2 1\n2 3 4\n", {}, "!Line 1 count"),
+    "an end as weight": ("src,dst,w\n1,2,3\n", {"weight": "src"}, "!weight=src column of weights"),
+    "infinite weights": ("src,dst,w\n1,2,0.5\n2,3,inf\n", {"weight": "w"}, "1>2 2>3"),
     # Delimiters, whatever the extension.
+    "brackets": ("(1,2)\n(2,3)\n", {}, "!brackets"),
+    "a sign behind each row": ("1 2,\n2 3,\n", {}, "!3, delimiter="),
+    "a sign behind each first field": ("1: 2\n2: 3\n3: 1\n", {}, "!3: delimiter="),
+    "a table in Markdown": ("| src | dst |\n|-----|:---:|\n| 1 | 2 |\n", {}, "!Line 2 rule"),
+    "the separator of Excel": ("sep=;\nsrc;dst\n1;2\n2;3\n", {}, "1>2 2>3"),
+    "a control character": ("1\x012\n2\x013\n", {"delimiter": "\x01"}, "1>2 2>3"),
+    "thousands": ("src;dst\n1.000;2\n1;3\n", {"decimal": ","}, "1.000>2 1>3"),
+    "blanks without a break": ("src,dst\n1\u00a0,2\n1,3\n", {}, "1>2 1>3"),
     "commas": ("from_stop_id,to_stop_id,seconds\nA,B,120\n", {}, "A>B"),
     "numbers with commas": ("0,276\n0,58\n", {}, "0>276 0>58"),
     "bars": ("# provider|customer|type\n1|2|-1\n2|3|0\n", {}, "1>2 2>3"),
@@ -87,6 +101,8 @@ TEXTS = {
     "rows that are commented out": ("1 2\n#2 3\n3 4\n", {}, "1>2 3>4"),
     "other comments": ("// by hand\n1 2\n2 3 // last\n", {"comment": "//"}, "1>2 2>3"),
     "a comment behind a comma": ("1,2 # first\n2,3\n", {}, "!comment="),
+    "a row that is commented out below a header": ("src,dst\n1,2\n#2,3\n3,4\n", {}, "!comment="),
+    "words behind a mark below a header": ("src,dst\n# Oslo, Norway\na,b\n", {}, "!comment="),
     "a sonata": ("composer,work\nB,Sonata #2\n", H, "B>Sonata #2|"),
     "a comment behind a comma, said": ("1,2 # first\n2,3\n", {"comment": "#"}, "1>2 2>3"),
     "percent": ("source,target,share\na,b,5%\n", {}, "a>b"),
@@ -99,6 +115,8 @@ TEXTS = {
     "inches": ('source\ttarget\npipe 2"\tvalve\nvalve\ttank 3"\n', {}, 'pipe 2">valve|valve>tank 3"'),
     "an open quote": ('"open\tx\nx\ty\nz"\tw\n', NO, "!quote="),
     "an open quote, said": ('"open\tx\nx\ty\nz"\tw\n', {"quote": "", **NO}, '"open>x x>y z">w'),
+    "a field of two lines like two rows": ('src,dst,n\n1,2,"x\n5,6,y"\n2,3,z\n', {}, "!quote=\" quote="),
+    "a field of two lines like two rows, said": ('src,dst,n\n1,2,"x\n5,6,y"\n2,3,z\n', {"quote": '"'}, "1>2 2>3"),
     "an open quote further down": (
         "src,dst\n" + "a,b\n" * 2000 + '"c,d\n' + "a,b\n" * 9 + 'e",f\n', {}, "!quote="),
     "doubled quotes": (
@@ -156,10 +174,19 @@ TEXTS = {
     "JSON records": ('[{"from": 1, "to": 2},\n {"from": 2, "to": 3}]', {}, "1>2 2>3"),
     "JSON pairs": ("[[1, 2], [2, 3]]", {}, "1>2 2>3"),
     "JSON of nodes and links": ('{"nodes": [], "links": [{"source": "a", "target": "b"}]}', {}, "a>b"),
+    "JSON with a null": ('{"source": 9007199254740993, "target": 2}\n{"source": null, "target": 4}\n', {}, "!Record 2 null source"),
+    "JSON of unsigned ids": ('{"source": 18446744073709551615, "target": 18446744073709551614}\n', {}, "18446744073709551615>18446744073709551614"),
+    "JSON of ids beyond 64 bits": ('{"source": 184467440737095516150, "target": 2}\n', {}, "!string"),
+    "JSON of nested ends": ('{"source": {"id": 1}, "target": {"id": 2}}\n', {}, "!src= plain"),
+    "JSON of links and edges": ('{"links": [{"source": 1, "target": 2}], "edges": [{"source": 1, "target": 3}]}', {}, "!links edges"),
     "JSON cut": ('[{"from": 1, "to"', {}, "!complete"),
     "DIMACS": ("c a comment\np sp 3 2\na 1 2 803\nc another\na 2 3 158\n", {}, "1>2 2>3"),
     "DIMACS edges": ("p edge 3 2\ne 1 2\ne 2 3\n", {}, "1>2 2>3"),
     "DIMACS cut": ("p sp 3 9\na 1 2 803\n", {}, "!complete"),
+    "DIMACS of other vertices": ("p sp 3 2\na 1 2 5\na 2 9 5\n", {}, "!between 1 and 3"),
+    "DIMACS cut in half": ("p sp 3 4\na 1 2 5\na 2 3 5\n", {}, "!complete"),
+    "DIMACS edges in both directions": ("p edge 3 4\ne 1 2\ne 2 3\n", {}, "1>2 2>3"),
+    "METIS with two weights of an edge": ("3 2 1\n2 5\n1 6 3 7\n2 7\n", {"format": "metis"}, "!two weights"),
     "METIS": ("% a comment\n3 2\n2\n1 3\n2\n", {"format": "metis"}, "1>2 2>3"),
     "METIS with weights": ("3 2 11\n7 2 5\n7 1 5 3 6\n7 2 6\n", {"format": "metis"}, "1>2 2>3"),
     "METIS in one direction": ("3 2\n2\n3\n\n", {"format": "metis"}, "1>2 2>3"),
@@ -172,6 +199,8 @@ TEXTS = {
         "1>2",
     ),
     "Pajek below a comment": ('% made by hand\n\n*Vertices 2\n1 "a"\n2 "b"\n*Arcs\n1 2 3\n', {}, "a>b"),
+    "Pajek of lists": ('*Vertices 3\n1 "a"\n2 "b"\n3 "c"\n*Arcslist\n1 2 3\n', {}, "!*Arcs"),
+    "Pajek of both kinds": ('*Vertices 3\n1 "a"\n2 "b"\n3 "c"\n*Arcs\n1 2\n*Edges\n2 3\n', {}, "!either *Edges"),
     "a pickle": (b"\x80\x02]q\0.", {}, "!pickle"),
     "Pajek": ('*Vertices 2\n1 "a"\n2 "b"\n*Arcs\n1 2 3\n', {}, "a>b"),
     "GraphML": ("<?xml version='1.0'?>\n<graphml><graph edgedefault='directed'><node id='a'/><node id='b'/>"
@@ -309,3 +338,22 @@ def test_frames_that_are_read_find_their_ends(tmp_path):
     path = tmp_path / "edges"
     path.write_text("node_1,node_2,km\n0,7,5\n")
     assert rapids_trav.read_edges(path).trav.bfs(0)["vertex"].tolist() == [0, 7]
+
+
+def test_objects_of_nodes_and_links_keep_direction_and_isolated_nodes(tmp_path):
+    path = tmp_path / "edges.json"
+    path.write_text(
+        '{"directed": true, "nodes": [{"id": 1}, {"id": 9}], "links": [{"source": 1, "target": 1}]}'
+    )
+    report = inspect_edges(path)
+    assert (report.directed, report.vertices, report.isolated) == (True, 2, 1)
+
+
+def test_an_index_of_pandas_is_columns_again(tmp_path):
+    path = tmp_path / "edges.parquet"
+    EDGES.set_index(["from_id", "to_id"]).to_parquet(path)
+    pd.testing.assert_frame_equal(read_edges(path)[list(EDGES)], EDGES)
+    assert inspect_edges(path).src == ["from_id"]
+    EDGES.assign(from_id=[None, "b"]).to_parquet(path)
+    with pytest.raises(TravError, match=r"Row 1 of .* no value \(null\) in column 'from_id'"):
+        read_edges(path)
