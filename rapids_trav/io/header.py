@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from rapids_trav.errors import EdgeColumnsError, TravError, UnknownColumnError
@@ -87,6 +88,11 @@ def ends_of(path: Path, dialect: Dialect, src: Ends, dst: Ends) -> tuple[list[st
     if src is not None or dst is not None or dialect.header:
         return find_ends(names, src, dst)
     numbers = [all(is_number(row[i]) for row in rows if len(row) > i) for i in range(min(len(names), 3))]
+    if numbers == [True] * 3 and _begin_with_counts(rows):
+        raise EdgeColumnsError(
+            f"{path} has rows that begin with numbers in order, such as counts or times, and ids of the "
+            f"second column stand in the third: name both ends by number, such as src=2 and dst=3."
+        )
     if len(numbers) == 3 and (numbers[0] != numbers[1] or not any(numbers)):
         raise EdgeColumnsError(
             f"{path} has {len(names)} columns without names, of which the first two may not be the ends of "
@@ -94,6 +100,14 @@ def ends_of(path: Path, dialect: Dialect, src: Ends, dst: Ends) -> tuple[list[st
             f"dst=, and say header=True if this row names the columns."
         )
     return [names[0]], [names[1]]
+
+
+def _begin_with_counts(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether the first column counts the rows of edges between the second and the third."""
+    first, second, third = ([row[i] for row in rows if len(row) > 2] for i in range(3))
+    ascending = all(float(one) < float(other) for one, other in pairwise(first))
+    apart = set(first).isdisjoint({*second, *third})
+    return len(first) > 2 and ascending and apart and 2 * len(set(second) & set(third)) >= len(set(third))
 
 
 def check_second_row(path: Path, dialect: Dialect, ends: Sequence[str]) -> None:

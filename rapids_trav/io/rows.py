@@ -154,8 +154,8 @@ def cleaner(path: Path, dialect: Dialect, tally: Tally):
                 block = _single_blanks(block)
         elif dialect.padded and quote in block:
             block = between.sub(lambda found: found[1] or found[0].strip(b" "), block)
-        elif b" " in block and b" \n" in block:
-            block = re.sub(rb"(?m)^ +$", b"", block)
+        elif b" \n" in block or (dialect.delimiter != "\t" and b"\t\n" in block):
+            block = re.sub(rb"(?m)^ +$" if dialect.delimiter == "\t" else rb"(?m)^[ \t]+$", b"", block)
         return block
 
     return clean

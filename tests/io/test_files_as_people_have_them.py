@@ -61,6 +61,10 @@ TEXTS = {
     "counts of rows, columns and entries": ("3 3 2\n1 2 1\n2 3 4\n", {}, "!Line 1 count"),
     "an end as weight": ("src,dst,w\n1,2,3\n", {"weight": "src"}, "!weight=src column of weights"),
     "infinite weights": ("src,dst,w\n1,2,0.5\n2,3,inf\n", {"weight": "w"}, "1>2 2>3"),
+    "counted rows": ("0,5,6\n1,6,7\n2,7,8\n", {}, "!src=2 dst=3"),
+    "times before ends": ("1200000000 5 6\n1200000001 6 7\n1200000002 7 5\n", {}, "!src=2 dst=3"),
+    "a path with weights": ("0 1 5\n1 2 3\n2 3 4\n", {}, "0>1 1>2 2>3"),
+    "a line of a tab": ("1,2\n\t\n2,3\n", {}, "1>2 2>3"),
     # Delimiters, whatever the extension.
     "brackets": ("(1,2)\n(2,3)\n", {}, "!brackets"),
     "a sign behind each row": ("1 2,\n2 3,\n", {}, "!3, delimiter="),
