@@ -102,7 +102,7 @@ def show(steps: list[Step]) -> None:
         usual = _summed(known.get(step.name, {}), _folder)
         for folder, seconds in _summed(step.files(), _folder).most_common():
             if seconds >= LEAST:
-                dear = known and step.name != "emulated" and seconds > MORE * usual[folder]
+                dear = step.name in known and step.name != "emulated" and seconds > MORE * usual[folder]
                 note = f", over {MORE} times the {usual[folder]:.0f} s of ci/seconds.toml" if dear else ""
                 print(f"  {step.name:12} {folder:32} {seconds:6.0f} s{note}")
     tests = Counter({(step.name, test): seconds for step in steps for test, seconds in step.tests.items()})
