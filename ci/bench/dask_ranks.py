@@ -18,7 +18,6 @@ from rapids_trav.distributed.ranks.rank import Rank, all_gather_objects
 from rapids_trav.distributed.ranks.rank_validation import check_tree
 from rapids_trav.distributed.ranks.state import RankState
 from rapids_trav.engines.multigpu.communicator import (
-    NO_NOTE,
     BaseCommunicator,
     Communicator,
     Form,
@@ -58,7 +57,7 @@ class Synchronous(BaseCommunicator):
     ) -> list[Any]:
         return self._finished(self._inner.exchange(group, arrays, known))
 
-    def meet(self, values: Sequence[int], note: Note = NO_NOTE) -> Met:
+    def sum_and_send(self, values: Sequence[int], note: Note) -> Met:
         return self._finished(self._inner.meet(values, note))
 
     def _finished(self, result: Any) -> Any:
