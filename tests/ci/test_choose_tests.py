@@ -111,6 +111,7 @@ def test_quick_runs_the_fastest_files_within_its_time(checkout, tmp_path, monkey
         with (tmp_path / "seconds.toml").open("a") as file:
             file.write(("[tests]\n" if name == "a" else "") + f'"tests/test_{name}.py" = {seconds}\n')
     monkeypatch.setattr(choose_tests, "SECONDS", tmp_path / "seconds.toml")
+    monkeypatch.setattr(choose_tests, "QUICK", 80.0)
     assert choose_tests.quick() == ["tests/test_b.py", "tests/test_c.py"]  # no origin/main here
     checkout("update-ref", "refs/remotes/origin/main", "HEAD")
     assert choose_tests.quick() == ["tests/test_b.py", "tests/test_c.py"]  # all are new
