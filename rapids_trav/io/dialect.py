@@ -203,8 +203,8 @@ def check_marked_row(path: Path, line: str, dialect: Dialect) -> None:
 
 def _numbers(dialect: Dialect) -> list[bool]:
     """Return which columns of the first rows hold numbers."""
-    rows = dialect.sample
-    return [all(is_number(row[i]) for row in rows if len(row) > i) for i in range(len(dialect.names))]
+    width, rows = len(dialect.names), dialect.sample
+    return [all(is_number(row[i]) for row in rows if len(row) > i) for i in range(width)]
 
 
 def _doubtful(path: Path, line: str, sign: str) -> TravError:

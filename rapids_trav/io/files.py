@@ -180,12 +180,18 @@ def _read_parquet(
     library: str,
     columns: Sequence[str] | None,
 ) -> EdgeTable:
+    names = list(read_schema(paths[0]).names)
+    ends = find_ends(names, src, dst) if columns is None else ([], [])
     frames = []
     for path in paths:
         frames.append(read_parquet(path, library, columns))
+        for name in (name for name in (*ends[0], *ends[1]) if name in frames[-1].columns):
+            if (nulls := frames[-1][name].isna()).any():
+                row = int(nulls.to_numpy().argmax())
+                raise TravError(
+                    f"Row {row + 1} of {path} has no value (null) in column {name!r}: leave such rows out."
+                )
         report(len(frames), len(paths), "files")
-    names = list(read_schema(paths[0]).names)
-    ends = find_ends(names, src, dst) if columns is None else ([], [])
     frame: Frame = frames[0] if len(frames) == 1 else pd.concat(frames)
     if (
         columns is None
@@ -199,11 +205,5 @@ def _read_parquet(
         frame = frame.reset_index()[names]
     elif len(frames) > 1:
         frame = frame.reset_index(drop=True)
-    for name in [*ends[0], *ends[1]]:
-        if name in frame.columns and frame[name].isna().any():
-            row = int(frame[name].isna().to_numpy().argmax()) if library == "pandas" else 0
-            raise TravError(
-                f"Row {row + 1} of {paths[0]} has no value (null) in column {name!r}: leave such rows out."
-            )
     weighed = None if weight is None else names[position(weight, names)]
     return _not_empty(EdgeTable(frame, *ends, weight=weighed, format="parquet"), paths)

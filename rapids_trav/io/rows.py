@@ -17,16 +17,18 @@ from rapids_trav.io.sniff import decoded
 from rapids_trav.utilities.progress import Tell
 
 BLOCK = 1 << 22  # bytes of text in a step
+UNSEEN = "\u00a0\u200b\ufeff"  # blanks without a break, without a width, and the mark of the byte order
 LINE_FEED, BLANK, ZERO = ord("\n"), ord(" "), ord("0")
 
 
 @dataclass
 class Tally:
-    """What was met on the way: rows, skipped comments, and integers that are written in another way."""
+    """What was met on the way: rows, skipped comments, integers written in another way, unseen blanks."""
 
     rows: int = 0
     comments: int = 0
     unusual: bool = False
+    unseen: bool = False
 
 
 def blocks(path: Path, dialect: Dialect, tell: Tell | None = None) -> Iterator[bytes]:
@@ -80,6 +82,7 @@ def strict(path: Path, dialect: Dialect, tally: Tally, blocks: Iterable[bytes]) 
         ends = text == LINE_FEED
         empty = int(np.count_nonzero(ends[1:] & ends[:-1])) + int(ends[0])
         tally.rows += int(np.count_nonzero(ends)) - empty
+        tally.unseen = tally.unseen or any(sign in block for sign in map(str.encode, UNSEEN))
         tally.unusual = tally.unusual or _has_unusual_integers(block, text)
         yield block
 

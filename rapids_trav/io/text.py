@@ -24,7 +24,6 @@ NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 FRACTION = r"[+-]?[0-9]*\.[0-9]*[1-9][0-9]*([eE].*)?"
 AMID = r"-?[0-9]+[ \t]+[#%].*"
 LINE = " \r\n"
-UNSEEN = "\u00a0\u200b\ufeff"  # blanks without a break, without a width, and the mark of the byte order
 HELP = "add string_ids=True (--string-ids on the command line) to take the values as they are written"
 
 
@@ -57,7 +56,7 @@ def read_rows(
         types |= dict.fromkeys(ids, pa.string())
     if not dialect.multiline and table.num_rows != tally.rows:
         raise malformed(path, dialect, ids)
-    table = checked(path, dialect, table, ids, string_ids)
+    table = checked(path, dialect, table, ids, string_ids, tally.unseen)
     if not string_ids:
         for pair in pairs:
             if pa.types.is_string(table[pair[0]].type):
@@ -141,13 +140,15 @@ def _check_encoding(path: Path, dialect: Dialect) -> None:
         line += block.count(b"\n")
 
 
-def checked(path: Path, dialect: Dialect, table: pa.Table, ids: Sequence[str], string_ids: bool) -> pa.Table:
-    """Return a table whose ids are there and of one kind."""
+def checked(
+    path: Path, dialect: Dialect, table: pa.Table, ids: Sequence[str], string_ids: bool, unseen: bool
+) -> pa.Table:
+    """Return a table whose ids are there and of one kind; with `unseen`, blanks that are not ASCII go too."""
     for i, name in enumerate(table.column_names):
         if pa.types.is_string(table.schema.field(name).type):
             column = pc.ascii_trim(table[name], " \t")
-            if pc.any(pc.match_substring_regex(column, f"[{UNSEEN}]")).as_py():
-                column = pc.utf8_trim(column, f" \t{UNSEEN}")
+            if unseen:
+                column = pc.utf8_trim(column, f" \t{rows.UNSEEN}")
             if string_ids and name not in ids:
                 column = pc.if_else(pc.is_in(column, pa.array(["", *NULLS])), None, column)
             table = table.set_column(i, name, column)
