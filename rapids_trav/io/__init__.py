@@ -72,7 +72,8 @@ def read_edges(
         Column that will be used as weight, given like `src`.
     format : {"auto", "text", "parquet", "mtx", "json", "dimacs", "metis", "feather", "orc", "gml", ...}
         "csv" and "text" are delimited text, "tsv" that with tabs; `json` has an object on each line, or a
-        list of them.  "gml", "graphml", "gexf" and "pajek" are read through NetworkX or igraph.
+        list of them.  "gml", "graphml", "gexf" and "pajek" are read through NetworkX or igraph,
+        "edgelist" (rows that end with a dictionary, as NetworkX writes them) through NetworkX.
     library : {"pandas", "cudf"}
         Library of the frame.  Parquet is read by that library.  The other formats are always parsed on the
         CPU, because cuDF's CSV reader silently ignores surplus fields.

@@ -54,7 +54,10 @@ def usual_ends(names: Sequence[str]) -> tuple[str, str] | None:
     whole = ["".join(parts) for parts in words]
     pairs = [pair for pair in USUAL_ENDS if all(whole.count(name) == 1 for name in pair)]
     if len(pairs) == 1:
-        return names[whole.index(pairs[0][0])], names[whole.index(pairs[0][1])]
+        first, second = (whole.index(end) for end in pairs[0])
+        if pairs[0] == ("head", "tail"):  # of triples; arcs lead from their tails to their heads
+            first, second = sorted((first, second))
+        return names[first], names[second]
     if pairs or any(whole.count(name) > 1 for pair in USUAL_ENDS for name in pair):
         return None
     found = [

@@ -11,7 +11,7 @@ from rapids_trav.io.containers import inner_extension, open_bytes
 
 FORMATS = (
     "parquet", "csv", "tsv", "text", "mtx", "json", "dimacs", "metis", "feather", "orc", "gml", "graphml",
-    "gexf", "pajek",
+    "gexf", "pajek", "edgelist",
 )  # fmt: skip
 TEXTS = ("csv", "tsv", "text")
 BINARY = {
@@ -41,6 +41,7 @@ TEXT = (
     ("gml", r"(?:#.*\n|(?:Creator|Version|comment)\b.*\n|\s)*graph\s*\["),
     ("graphml", r"(?:<\?xml[^>]*>\s*|<!--.*?-->\s*|<!DOCTYPE graphml[^>]*>\s*)*<graphml\b"),
     ("gexf", r"(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<gexf\b"),
+    ("edgelist", r"(?:#.*\n|\s)*[^\s,;]+[ \t]+[^\s,;]+[ \t]+\{.*\}[ \t]*(?:\n|$)"),
     ("a web page", r"(?is)(?:<!doctype html|<html)\b"),
 )  # fmt: skip
 
@@ -66,7 +67,7 @@ def find_format(path: Path) -> str:
     extension = inner_extension(path)
     if extension in (".graph", ".metis") and _is_metis(text):
         return "metis"
-    if extension in (".parquet", ".pq"):
+    if extension in (".parquet", ".pq") and "\0" in text:
         return "parquet"
     return "mtx" if extension == ".mtx" else "text"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from rapids_trav.io.containers import open_bytes
 from rapids_trav.io.dialect import Dialect
 from rapids_trav.io.formats import reading_error
 from rapids_trav.io.tables import EdgeTable, to_frame
-from rapids_trav.io.text import read_rows
+from rapids_trav.io.text import INTEGER, read_rows
 
 
 def read_dimacs(path: Path) -> EdgeTable:
@@ -30,15 +31,15 @@ def read_dimacs(path: Path) -> EdgeTable:
     problem = line.split()
     rows = [line.split() for line in lines[skip + 1 : skip + 1000] if line[:1] in ("a", "e")]
     width = len(rows[0]) if rows else 0
-    if width not in (3, 4) or len(problem) < 4 or not problem[2].isdigit():
+    if width not in (3, 4, 6) or len(problem) < 4 or not problem[2].isdigit():
         raise TravError(
             f"{path} holds no arcs or edges below 'p {problem[1]}': check that it is a graph of DIMACS."
         )
-    names = ("kind", "src", "dst", "weight")[:width]
+    names = ("kind", "src", "dst", *(["weight"] if width == 4 else ["low", "capacity", "cost"]))[:width]
     dialect = Dialect(
         encoding="latin-1", line_end="\n", delimiter=" ", quote="", padded=False, multiline=False,
         decimal=".",
-        comments=("c",), explicit=True, names=names, header=False, explained=(), skip=skip + 1,
+        comments=("c", "n"), explicit=True, names=names, header=False, explained=(), skip=skip + 1,
         n_comments=comments, sample=rows,
     )  # fmt: skip
     table, comments = read_rows(path, dialect, (["src"], ["dst"]), False)
@@ -145,11 +146,12 @@ def _through_networkx(path: Path, format: str) -> EdgeTable:
 
     readers: dict[str, Callable] = {
         "gml": _read_gml, "graphml": nx.read_graphml, "gexf": nx.read_gexf, "pajek": nx.read_pajek,
+        "edgelist": partial(nx.read_edgelist, create_using=nx.MultiDiGraph),
     }  # fmt: skip
     with open_bytes(path) as stream:
         content = stream.read()
     if format == "pajek":
-        _check_pajek(path, content)
+        content = _labelled(path, content)
     graph = readers[format](BytesIO(content))
     attributes = [data for _, _, data in graph.edges(data=True)]
     names = list(dict.fromkeys(name for data in attributes for name in data))
@@ -164,19 +166,34 @@ def _through_networkx(path: Path, format: str) -> EdgeTable:
         columns["src"], columns["dst"] = (list(map(str, columns[end])) for end in ("src", "dst"))
         vertices = list(map(str, vertices))
     weight = "weight" if "weight" in names else None
-    return EdgeTable(
-        pd.DataFrame(columns), weight=weight, directed=graph.is_directed(), vertices=np.array(vertices)
-    )
+    frame = pd.DataFrame(columns)
+    if format == "edgelist":  # which tells no direction
+        numbers = all(re.fullmatch(INTEGER, vertex) and len(vertex) < 19 for vertex in vertices)
+        return EdgeTable(frame.astype({"src": "int64", "dst": "int64"}) if numbers else frame, weight=weight)
+    return EdgeTable(frame, weight=weight, directed=graph.is_directed(), vertices=np.array(vertices))
 
 
-def _check_pajek(path: Path, content: bytes) -> None:
-    """Refuse what NetworkX takes for something else: lists of neighbours, and both kinds of edges."""
+def _labelled(path: Path, content: bytes) -> bytes:
+    """Return a text of Pajek whose vertices all have labels; without one, their numbers.
+
+    What NetworkX takes for something else is refused: lists of neighbours, and both kinds of edges.
+    """
     kinds = {kind.lower() for kind in re.findall(rb"(?im)^\*(arcslist|edgeslist|arcs|edges|matrix)", content)}
     if kinds & {b"arcslist", b"edgeslist", b"matrix"} or len(kinds) > 1:
         raise TravError(
             f"{path} has {' and '.join(f'*{kind.decode().title()}' for kind in sorted(kinds))}: write either "
             f"*Arcs or *Edges, with a line for each."
         )
+    lines = content.splitlines()
+    first = next((i for i, line in enumerate(lines) if line.lower().startswith(b"*vertices")), None)
+    if first is None:
+        return content
+    last = next((i for i, line in enumerate(lines[first + 1 :], first + 1) if line[:1] == b"*"), len(lines))
+    rows = [(line.split(), line) for line in lines[first + 1 : last]]
+    labels = {int(fields[0]): line for fields, line in rows if len(fields) > 1 and fields[0].isdigit()}
+    vertices = range(1, int(lines[first].split()[1]) + 1)
+    lines[first + 1 : last] = [labels.get(vertex, b'%d "%d"' % (vertex, vertex)) for vertex in vertices]
+    return b"\n".join(lines)
 
 
 def _read_gml(stream: BytesIO) -> object:

@@ -93,6 +93,12 @@ def ends_of(path: Path, dialect: Dialect, src: Ends, dst: Ends) -> tuple[list[st
             f"{path} has rows that begin with numbers in order, such as counts or times, and ids of the "
             f"second column stand in the third: name both ends by number, such as src=2 and dst=3."
         )
+    if numbers == [True] * 3 and _list_neighbours(rows):
+        raise EdgeColumnsError(
+            f"{path} has rows such as {' '.join(rows[0])[:60]!r}, which may be an adjacency list: "
+            f"write each edge on a line of its own or, if each row is one edge, name both ends with src=1 "
+            f"and dst=2."
+        )
     if len(numbers) == 3 and (numbers[0] != numbers[1] or not any(numbers)):
         raise EdgeColumnsError(
             f"{path} has {len(names)} columns without names, of which the first two may not be the ends of "
@@ -108,6 +114,13 @@ def _begin_with_counts(rows: Sequence[Sequence[str]]) -> bool:
     ascending = all(float(one) < float(other) for one, other in pairwise(first))
     apart = set(first).isdisjoint({*second, *third})
     return len(first) > 2 and ascending and apart and 2 * len(set(second) & set(third)) >= len(set(third))
+
+
+def _list_neighbours(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether each row begins with another vertex, and goes on with such vertices, all different."""
+    vertices = {row[0] for row in rows}
+    alone = len(vertices) == len(rows) > 2 and all(len(set(row)) == len(row) for row in rows)
+    return alone and vertices.issuperset(vertex for row in rows for vertex in row[1:])
 
 
 def check_second_row(path: Path, dialect: Dialect, ends: Sequence[str]) -> None:

@@ -188,7 +188,9 @@ def numbered(path: Path, dialect: Dialect) -> Iterator[tuple[int, str, list[str]
     """Yield the rows with the numbers of their lines, their text and their fields, slowly, for an error."""
     clean = cleaner(path, dialect, Tally())
     lines = (
-        line for block in blocks(path, dialect) for line in block.decode(errors="replace").splitlines(True)
+        f"{line}\n"
+        for block in blocks(path, dialect)
+        for line in block.decode(errors="replace").removesuffix("\n").split("\n")
     )
     if dialect.multiline:
         reader = csv.reader(

@@ -59,7 +59,11 @@ def find_dialect(
     skip = plain[0]
     leading = [i for i in marked if i < skip]
     explained = _explained(lines[leading[-1]], delimiter, comments, width) if leading else ()
-    wanted = [name for name in (*as_list(src), *as_list(dst), *as_list(weight)) if not str(name).isdecimal()]
+    wanted = [
+        name
+        for name in (*as_list(src), *as_list(dst), *as_list(weight))
+        if not str(name).isdecimal() or not 1 <= int(name) <= width
+    ]
     header = options.header
     if wanted and has(explained, wanted) and not has(rows[0], wanted):
         names, header = explained, header or False
@@ -69,9 +73,11 @@ def find_dialect(
         first = ["", *rows[0]] if _has_row_names(body, rows, quote, multiline) else rows[0]
         names = unique_names(path, first) if header else default_names(len(first))
     if len(names) < 2:
-        counts = is_number(body[0]) and len(rows) > 1 and len(rows[1]) > 1
+        above = len(rows) > 1 and len(rows[1]) > 1
         advice = (
-            "delete it if it counts the rows" if counts else "check the delimiter, which delimiter= names"
+            "delete it if it is a title or counts the rows"
+            if above
+            else "check the delimiter, which delimiter= names"
         )
         raise TravError(
             f"Line {skip + 1} of {path} has one field ({body[0].strip()[:40]!r}), and an edge needs two: "
@@ -149,10 +155,10 @@ def decoded(path: Path, content: bytes, encoding: str, line: int, final: bool = 
     except UnicodeError as error:
         start = getattr(error, "start", 0)
         line += content[:start].count(b"\n")
-        known = "UTF-8" if encoding.startswith("utf-8") else encoding
+        known, other = ("UTF-8", "latin-1") if encoding.startswith("utf-8") else (encoding, "utf-8")
         raise TravError(
             f"Line {line} of {path} has the byte 0x{content[start : start + 1].hex()}, which is not {known}: "
-            f"name the encoding of the file, such as encoding='latin-1'."
+            f"name the encoding of the file, such as encoding={other!r}."
         ) from error
 
 

@@ -15,7 +15,7 @@ import pyarrow.feather
 import pyarrow.ipc
 import pyarrow.orc
 
-from rapids_trav.errors import TravError, first_line, written
+from rapids_trav.errors import TravError, written
 from rapids_trav.frames.columns import Frame
 from rapids_trav.io.containers import open_bytes
 from rapids_trav.io.dialect import Dialect
@@ -76,8 +76,8 @@ def read_json(path: Path) -> tuple[pa.Table, bool | None, np.ndarray | None]:
         except json.JSONDecodeError as error:
             if "Extra data" not in str(error):
                 raise
-            found = [json.loads(line) for line in text.splitlines() if line.strip()]
-    except (OSError, ValueError) as error:
+            found = _lines(path, text)
+    except (OSError, UnicodeError, json.JSONDecodeError) as error:
         raise reading_error(path, error) from error
     if isinstance(found, dict):
         lists = [key for key in ("links", "edges") if isinstance(found.get(key), list)]
@@ -94,22 +94,40 @@ def read_json(path: Path) -> tuple[pa.Table, bool | None, np.ndarray | None]:
             f"{path} holds no records of edges: write each edge as an object with both ends, in a list."
         )
     names = list(dict.fromkeys(name for row in found for name in row))
-    try:
-        table = pa.table({name: _column([row.get(name) for row in found]) for name in names})
-    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        raise TravError(
-            f"{path} has a field with values of different kinds ({first_line(error)}): write one kind."
-        ) from error
-    except OverflowError as error:
-        raise TravError(f"{path} has an integer that 64 bits do not hold: write it as a string.") from error
+    table = pa.table({name: _column(path, name, [row.get(name) for row in found]) for name in names})
     return table, directed, vertices
 
 
-def _column(values: list) -> pa.Array:
+def _lines(path: Path, text: str) -> list:
+    """Return the values of lines that each hold one."""
+    found = []
+    for number, line in enumerate(text.split("\n"), 1):
+        try:
+            found += [json.loads(line)] if line.strip() else []
+        except json.JSONDecodeError as error:
+            raise TravError(
+                f"Line {number} of {path} is {line.strip()[:60]!r}, which is no JSON ({error.msg}): correct "
+                f"or delete it."
+            ) from error
+    return found
+
+
+def _column(path: Path, name: str, values: list) -> pa.Array:
     try:
-        return pa.array(values)
-    except OverflowError:  # beyond int64
-        return pa.array(values, pa.uint64())
+        try:
+            return pa.array(values)
+        except OverflowError:  # beyond int64
+            return pa.array(values, pa.uint64())
+    except OverflowError as error:
+        raise TravError(
+            f"Field {name!r} of {path} has an integer that 64 bits do not hold: write it as a string."
+        ) from error
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        kinds = {type(value): value for value in reversed(values) if value is not None}
+        raise TravError(
+            f"Field {name!r} of {path} has values of different kinds, such as "
+            f"{' and '.join(json.dumps(value)[:40] for value in kinds.values())}: write one kind."
+        ) from error
 
 
 def _nodes(nodes: object) -> np.ndarray | None:

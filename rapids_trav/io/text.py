@@ -22,7 +22,8 @@ INTEGER = r"^-?(0|[1-9][0-9]*)$"
 WHOLE = r"^-?(0|[1-9][0-9]*)(\.0*)?$"
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 FRACTION = r"[+-]?[0-9]*\.[0-9]*[1-9][0-9]*([eE].*)?"
-AMID = r"-?[0-9]+[ \t]+[#%].*"
+AMID = r"(-?[0-9.]+[ \t]+[#%]|.*[ \t]#[ \t]).*"  # a field that may end with a comment
+FLOAT = r"^-?[0-9]\.[0-9]{18}e[+-][0-9]{2}$"  # numpy.savetxt writes numbers like this
 LINE = " \r\n"
 HELP = "add string_ids=True (--string-ids on the command line) to take the values as they are written"
 
@@ -57,6 +58,8 @@ def read_rows(
     if not dialect.multiline and table.num_rows != tally.rows:
         raise malformed(path, dialect, ids)
     table = checked(path, dialect, table, ids, string_ids, tally.unseen)
+    if not dialect.explicit and _may_end_with_comments(table.columns[-1]):
+        raise _doubtful(path, dialect, ids)
     if not string_ids:
         for pair in pairs:
             if pa.types.is_string(table[pair[0]].type):
@@ -169,15 +172,22 @@ def _numbers(path: Path, dialect: Dialect, table: pa.Table, ids: Sequence[str]) 
         raise _repeated(path, dialect, ids)
     if any(_holds(column, AMID) for column in columns) and not dialect.explicit:
         raise _doubtful(path, dialect, ids)
+    if all(_are(column, FLOAT) for column in columns):
+        floats = [column.cast(pa.float64()) for column in columns]
+        if all(pc.all(pc.less(pc.abs(column), 2.0**53)).as_py() for column in floats):
+            try:
+                whole = [column.cast(pa.int64()) for column in floats]
+            except pa.ArrowInvalid:  # fractions, which are refused below
+                pass
+            else:
+                return _replaced(table, ids, whole)
     if all(_are(column, WHOLE if dialect.decimal == "." else INTEGER) for column in columns):
         for kind in (pa.int64(), pa.uint64()):
             try:
                 whole = [pc.replace_substring_regex(column, r"\.0*$", "").cast(kind) for column in columns]
             except pa.ArrowInvalid:
                 continue
-            for name, column in zip(ids, whole, strict=True):
-                table = table.set_column(table.column_names.index(name), name, column)
-            return table
+            return _replaced(table, ids, whole)
     elif all(_are(column, NUMBER) for column in columns) and any(
         _holds(column, FRACTION) for column in columns
     ):
@@ -186,6 +196,19 @@ def _numbers(path: Path, dialect: Dialect, table: pa.Table, ids: Sequence[str]) 
             f"other columns with src= and dst=, or {HELP}."
         )
     return table
+
+
+def _replaced(table: pa.Table, names: Sequence[str], columns: Sequence[pa.ChunkedArray]) -> pa.Table:
+    for name, column in zip(names, columns, strict=True):
+        table = table.set_column(table.column_names.index(name), name, column)
+    return table
+
+
+def _may_end_with_comments(column: pa.ChunkedArray) -> bool:
+    """Return whether all strings of a column are numbers but for a comment behind some."""
+    if not pa.types.is_string(column.type) or not pc.any(pc.match_substring(column, "#")).as_py():
+        return False
+    return _are(column, rf"{NUMBER[:-1]}([ \t]+#.*)?$")
 
 
 def _are(column: pa.ChunkedArray, pattern: str) -> bool:
@@ -203,12 +226,17 @@ def malformed(path: Path, dialect: Dialect, ids: Sequence[str]) -> TravError:
     try:
         for number, line, fields in rows.numbered(path, dialect):
             if len(fields) != expected or not all(fields[i] for i in positions):
-                if dialect.quote and dialect.quote in line:
+                if dialect.quote and dialect.quote in line and len(fields) != expected:
                     return quote_error(path, number, line)
                 other = ""
-                if dialect.delimiter == " " and len(fields) != expected:
+                if dialect.header and number == dialect.skip + 1 and len(fields) == expected + 1:
+                    other = "; if rows begin with names that R gave them, name their column in the header"
+                elif dialect.delimiter == " " and len(fields) != expected:
                     sign = next((sign for sign in dialect.comments if sign in line), None)
-                    other = "; if this is an adjacency list, write each edge on a line of its own"
+                    other = (
+                        "; if this is an adjacency list, write each edge on a line of its own, and say "
+                        "format='metis' if its first line counts vertices and edges, as in METIS"
+                    )
                     if sign:
                         other = f"; if {sign} begins no comment, say comment=''"
                 return TravError(
@@ -261,7 +289,8 @@ def check_weight(path: Path, dialect: Dialect, table: pa.Table, name: str) -> No
     for number, _, fields in rows.numbered(path, dialect):
         value = fields[dialect.names.index(name)] if len(fields) == len(dialect.names) else ""
         if value and value not in NULLS and not is_number(value, dialect.decimal) and not is_infinite(value):
-            other = "; a comma before a fraction is read with decimal=','" if "," in value else ""
+            comma = "," in value and dialect.decimal == "."
+            other = "; a comma before a fraction is read with decimal=','" if comma else ""
             raise TravError(
                 f"Line {number} of {path} has {value[:60]!r} in column {name!r}, which is no number: correct "
                 f"it, or name another column with weight={other}."
@@ -274,13 +303,15 @@ def check_first_row(path: Path, dialect: Dialect, table: pa.Table) -> None:
         return
     if not all(pa.types.is_integer(field.type) for field in table.schema):
         return
-    n_vertices, *columns, n_edges = (column[0].as_py() for column in table.columns)
-    if n_edges != table.num_rows - 1:
+    counts = [column[0].as_py() for column in table.columns]
+    n_edges = table.num_rows - 1
+    if n_edges not in (counts[0], counts[-1]):
         return
     largest = max(pc.max(column.slice(1)).as_py() for column in table.columns[:2])
-    if all(count in (largest, largest + 1) for count in (n_vertices, *columns)):
-        counts = " ".join(map(str, (n_vertices, *columns, n_edges)))
+    others = counts[:-1] if counts[-1] == n_edges else counts[1:]
+    if all(count in (largest, largest + 1) for count in others):
         raise TravError(
-            f"Line {dialect.skip + 1} of {path} is '{counts}', which may count vertices and edges: delete it "
-            f"or, if it is an edge, name both ends with src=1 and dst=2."
+            f"Line {dialect.skip + 1} of {path} is '{' '.join(map(str, counts))}', which may count vertices "
+            f"and edges: delete it, or say format='metis' if each line lists the neighbours of a vertex, or "
+            f"name both ends with src=1 and dst=2 if it is an edge."
         )
