@@ -6,6 +6,7 @@ import sys
 import warnings
 
 import networkx as nx
+import pandas as pd
 import pytest
 from networkx_cases import converted, outcome
 
@@ -171,6 +172,22 @@ def test_what_cannot_be_a_node_is_answered_as_networkx_does(kind, node):
             arguments = dict.fromkeys(names, 1) | {wrong: node}
             own = outcome(getattr(backend, name), converted(graph), **arguments)
             assert own == outcome(dispatch.original(name), graph, **arguments), (name, wrong)
+
+
+@pytest.mark.parametrize("missing", [float("nan"), pd.NA, pd.NaT])
+def test_a_node_that_does_not_equal_itself_is_searched_as_networkx_does(missing):
+    frame = pd.DataFrame({"source": [0, missing, missing], "target": [missing, 2, 3]}, dtype=object)
+    graph = nx.from_pandas_edgelist(frame)
+    own = nx.from_pandas_edgelist(frame, backend="trav")
+    for name, args in {
+        "bidirectional_shortest_path": (missing, missing),
+        "has_path": (missing, missing),
+        "dijkstra_path_length": (missing, missing),
+        "bfs_successors": (missing,),
+        "betweenness_centrality": (),
+    }.items():
+        assert repr(outcome(getattr(nx, name), own, *args)) == repr(outcome(getattr(nx, name), graph, *args))
+    assert repr(outcome(nx.bfs_successors, own, 0)) == repr(outcome(nx.bfs_successors, graph, 0))
 
 
 @pytest.mark.skipif(dispatch.networkx_version() < (3, 7), reason="not deprecated before NetworkX 3.7")

@@ -93,7 +93,11 @@ def bfs_successors(
     begins = np.flatnonzero(np.diff(found.parent, prepend=-2)[1:]) + 1  # where a vertex's children begin
     ends = np.append(begins[1:], len(names))
     for parent, begin, end in zip(found.parent[begins].tolist(), begins.tolist(), ends.tolist(), strict=True):
-        yield names[parent], names[begin:end]
+        name = names[parent]
+        if name == name:
+            yield name, names[begin:end]
+        else:  # NaN, for each edge of which NetworkX begins anew
+            yield from ((name, [child]) for child in names[begin:end])
 
 
 @dispatched(least=EDGES)
