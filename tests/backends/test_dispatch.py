@@ -4,6 +4,7 @@ import logging
 import subprocess
 import sys
 import warnings
+from fractions import Fraction
 
 import networkx as nx
 import pandas as pd
@@ -85,8 +86,10 @@ def test_networkx_starts_without_the_package():
     "name, args, kwargs, reason",
     [
         ("bfs_edges", (0,), {"sort_neighbors": sorted}, "sort_neighbors is a function"),
-        ("bfs_edges", (0,), {"depth_limit": "3"}, "depth_limit is not a number"),
-        ("single_source_shortest_path", (0, "x"), {}, "cutoff is not a number"),
+        ("bfs_edges", (0,), {"depth_limit": "3"}, "depth_limit is no integer or float"),
+        ("single_source_shortest_path", (0, "x"), {}, "cutoff is no integer or float"),
+        ("single_source_dijkstra_path", (0, Fraction(1, 2)), {}, "cutoff is no integer or float"),
+        ("descendants_at_distance", (0, "x"), {}, "distance is no integer or float"),
         ("single_source_dijkstra_path_length", (0, 2**70), {}, "cutoff does not fit 64 bits"),
         ("eccentricity", (), {"v": False}, "v is given"),
         ("pagerank", (), {"weight": lambda u, v, d: 1}, "the weight is a function"),

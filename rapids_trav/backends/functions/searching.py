@@ -156,13 +156,13 @@ def _labelled(
     return zip(structure.named(u), structure.named(v), map(LABELS.__getitem__, label.tolist()), strict=True)
 
 
-@dispatched(least=NEVER)
+@dispatched(least=NEVER, refuse=bound_refusal("distance"))
 def descendants_at_distance(G: Graph, source: Value, distance: Value) -> set[Node]:
     structure = structure_of(G)
     start = structure.find(source)
     if start is None:
         raise nx.NetworkXError(f"The node {source} is not in the graph.")
-    if not 0 <= distance < structure.n or distance != int(distance):
+    if distance is None or not 0 <= distance < structure.n or distance != int(distance):
         return set()
     found = discover(structure, [start], int(distance))
     if len(found.ends) <= distance:
