@@ -1,6 +1,7 @@
 """Messages about invalid ids: each value is named once, with its kind and a remedy."""
 
 import re
+from decimal import Decimal
 
 import duckdb
 import numpy as np
@@ -162,6 +163,35 @@ def test_the_remedy_for_ids_that_are_nan_works(kind):
         Graph.from_edges(edges)
     remedy = re.search(r"edges[.\[].*(?=\.$)", str(caught.value))[0]
     assert Graph.from_edges(eval(remedy, {"edges": edges, "pyarrow": pyarrow})).n_edges == 1
+
+
+@pytest.mark.parametrize("library", ["Arrow in pandas", "polars", "pyarrow", "duckdb"])
+@pytest.mark.parametrize(("scale", "text"), [(0, False), (2, True)])
+def test_the_remedy_for_decimals_beside_integers_works(library, scale, text):
+    decimals = pa.array([Decimal(2), Decimal(3)], pa.decimal128(38, scale))
+    edges = KINDS[library](pa.table({"src": decimals, "dst": [3, 4]}))
+    with pytest.raises(TravError, match=r"Columns 'src' .* hold different kinds of id: ") as caught:
+        Graph.from_edges(edges)
+    remedy = str(caught.value).partition("for example with ")[2][:-1]
+    ends = []
+    for name in ("src", "dst") if text else ("src",):
+        if library == "duckdb":
+            ends.append(edges.project(remedy.replace("...", name) + " AS id").df()["id"])
+        else:
+            ends.append(eval(f"edges[{name!r}].{remedy}", {"edges": edges, "pyarrow": pyarrow, "polars": pl}))
+    ends += [] if text else [edges.df()["dst"] if library == "duckdb" else edges["dst"]]
+    assert Graph.from_edges(tuple(ends)).n_edges == 2
+
+
+def test_a_hugeint_of_more_than_38_digits_is_to_be_a_string():
+    edges = duckdb.sql(f"select {2**127 - 1}::hugeint src, 2::hugeint dst")
+    with pytest.raises(
+        TravError, match=rf"Column 'src' holds {2**127 - 1}, which decimal128\(38, 0\) "
+    ) as caught:
+        Graph.from_edges(edges)
+    remedy = re.search(r"CAST\(\.\.\. AS \w+\)", str(caught.value))[0]
+    mended = edges.project(", ".join(f"{remedy.replace('...', name)} AS {name}" for name in ("src", "dst")))
+    assert Graph.from_edges(mended).bfs(str(2**127 - 1))["distance"].tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("kind", KINDS)
