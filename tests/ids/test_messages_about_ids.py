@@ -143,6 +143,18 @@ def test_the_remedy_for_nulls_is_one_of_the_callers_library(edges, remedy):
         Graph.from_edges(edges())
 
 
+@pytest.mark.parametrize("edges", [NUMBERS, WORDS, pl.DataFrame({"src": [1], "dst": [2]})])
+@pytest.mark.parametrize("value", [2**64, -(2**63) - 1, 1e30, 1.5, float("inf")])
+@pytest.mark.parametrize("wrap", [lambda value: value, lambda value: [1, value], lambda value: (value,)])
+def test_vertices_that_are_no_integers_of_64_bits(edges, value, wrap):
+    with pytest.raises(
+        TravError, match=f"^vertices holds {re.escape(repr(value))}, which is no .* as strings"
+    ):
+        Graph.from_edges(edges, vertices=wrap(value))
+    text = pl.DataFrame(edges).cast(pl.String)
+    assert Graph.from_edges(text, vertices=[str(value)]).n_vertices == 3
+
+
 NAN = float("nan")
 FLOATS = pa.table({"src": [0.0, NAN, None], "dst": [1.0, 2.0, 3.0]})
 WEIGHTS = pa.table({"src": [0, 1, 2], "dst": [1, 2, 3], "w": [NAN, None, 2.0]})
