@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute
 import pytest
+import scipy.sparse
 
 from rapids_trav import Graph, TravError, UnknownVertexError
 from rapids_trav.cli import run
@@ -219,3 +220,31 @@ def test_the_remedy_for_weights_that_are_nan_works(kind):
         filled = eval(text, {"weight": edges["w"], "pyarrow": pyarrow})
     found = pd.DataFrame({"src": [0, 1, 2], "dst": [1, 2, 3], "w": filled.to_numpy()})
     assert found.trav.sssp(0, weight="w")["distance"].tolist() == [0, 0, 0, 2]
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, pd.Series, pd.array])
+@pytest.mark.parametrize("ends", [[0.0, NAN, NAN], ["a", None, None]])
+def test_the_remedy_for_ids_in_arrays_that_are_null_works(wrap, ends):
+    edges = (wrap(ends), wrap(["a", "b", "c"] if ends[0] == "a" else [1.0, 2.0, 3.0]), np.ones(3))
+    with pytest.raises(TravError, match="'src' holds 2 nulls, ") as caught:
+        Graph.from_edges(edges)
+    remedy = re.search(r"tuple.*(?=\.$)", str(caught.value))[0]
+    assert Graph.from_edges(eval(remedy, {"edges": edges, "pandas": pd})).n_edges == 1
+
+
+@pytest.mark.parametrize("kind", ["arrays", "columns", "csr", "coo"])
+def test_the_remedy_for_weights_in_arrays_that_are_nan_works(kind):
+    src, dst, weight = np.array([0, 1, 2]), np.array([1, 2, 3]), np.array([NAN, 3.0, 2.0])
+    matrix = scipy.sparse.coo_array((weight, (src, dst)), shape=(4, 4)).asformat(
+        kind if kind == "csr" else "coo"
+    )
+    weight = pd.Series(weight) if kind == "columns" else weight
+    edges = matrix if kind in ("csr", "coo") else (src, dst, weight)
+    with pytest.raises(TravError, match="weight='weight' holds 1 null or NaN: ") as caught:
+        Graph.from_edges(edges)
+    remedy = str(caught.value).partition("for example with ")[2][:-1]
+    if kind == "columns":
+        edges = (src, dst, eval(f"weight.{remedy}"))
+    else:
+        exec(remedy, {"weight": weight, "matrix": matrix, "numpy": np})
+    assert Graph.from_edges(edges).sssp(0)["distance"].tolist() == [0, 0, 3, 5]
