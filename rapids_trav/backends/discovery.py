@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 
 import numpy as np
 
@@ -81,12 +81,12 @@ def levels_within(cutoff: Value, n: int) -> int:
 
 
 def bound_refusal(name: str) -> Value:
-    """Return a refusal of calls whose argument `name` is neither None nor a real number of 64 bits."""
+    """Return a refusal of calls whose argument `name` is neither None nor an integer or float of 64 bits."""
 
     def refuse(arguments: Arguments) -> str | None:
         value = arguments[name]
         if isinstance(value, Integral):
             return None if -(2**63) <= int(value) < 2**63 else f"{name} does not fit 64 bits"
-        return None if value is None or isinstance(value, Real) else f"{name} is not a number"
+        return None if value is None or isinstance(value, float) else f"{name} is no integer or float"
 
     return refuse

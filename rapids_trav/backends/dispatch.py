@@ -100,6 +100,8 @@ class Function:
                 hash(value)
             except TypeError:
                 return f"{name} cannot be hashed"
+            if not equals_itself(value):
+                return f"{name} does not equal itself"
         return None
 
     def _taken(self, kwargs: Arguments) -> Arguments:
@@ -139,6 +141,14 @@ def dispatched(
 ) -> Callable[[Callable], Function]:
     """Return a decorator that makes a body a function of the backend; see `Function`."""
     return lambda body: Function(body, least, refuse, graphs)
+
+
+def equals_itself(node: object) -> bool:
+    """Return whether a node equals itself, which NaN does not and which NetworkX's searches assume."""
+    try:
+        return bool(node == node)
+    except TypeError:  # pandas' NA
+        return False
 
 
 def networkx_version() -> tuple[int, ...]:

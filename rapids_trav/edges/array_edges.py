@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -11,10 +11,29 @@ import pyarrow as pa
 
 from rapids_trav.edges.frame_rows import GraphDefaults
 from rapids_trav.errors import TravError, first_line, type_name
-from rapids_trav.frames.columns import Frame, Values, library_of
+from rapids_trav.frames.columns import Dtype, Frame, Values, library_of
 from rapids_trav.frames.exchange import with_sums
+from rapids_trav.frames.pandas_frames import PandasFrames
 
 NAMES = ("src", "dst", "weight")  # columns of the frame made from arrays
+
+
+class ArrayFrames(PandasFrames):
+    """The operations on pandas for edges in arrays, which lack its methods for nulls.
+
+    `weight` is the expression for the weights if they are an array of NumPy.
+    """
+
+    def __init__(self, weight: str | None) -> None:
+        self._weight = weight
+
+    def without_nulls(self, name: Hashable, dtype: Dtype) -> str:
+        return f"tuple(array[pandas.notna(edges[{NAMES.index(str(name))}])] for array in edges)"
+
+    def remedy(self, call: str) -> str:
+        if call == "fillna(0.0)" and self._weight is not None:
+            return f"{self._weight}[numpy.isnan({self._weight})] = 0"
+        return call
 
 
 def is_array(obj: object) -> bool:

@@ -16,6 +16,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, Protocol
 
+import numpy as np
 import pandas as pd
 
 from rapids_trav.edges import array_edges
@@ -81,7 +82,7 @@ def open_edges(edges: Any, engine: object = "auto") -> EdgeSource:
     if kind:
         return FrameEdges([edges], engine)
     if array_edges.is_matrix(edges):
-        return FrameEdges.of(*array_edges.adjacency(edges), engine)
+        return FrameEdges.of(*array_edges.adjacency(edges), engine, "matrix.data")
     if column := library_of(edges, ("Series", "Index")):
         raise TravError(
             f"edges is {a_type(edges)} of {column}, not a frame: give the frame that holds both "
@@ -93,7 +94,7 @@ def open_edges(edges: Any, engine: object = "auto") -> EdgeSource:
         frame, defaults = array_edges.pair(edges)
         if form_of(frame):
             return ArrowEdges.of(frame, defaults, engine)
-        return FrameEdges.of(frame, defaults, engine)
+        return FrameEdges.of(frame, defaults, engine, "weight" if isinstance(edges[-1], np.ndarray) else None)
     if callable(edges) and not isinstance(edges, Iterable):
         return GeneratedEdges(edges, engine)
     if isinstance(edges, Mapping):
@@ -150,10 +151,12 @@ class FrameEdges(FrameRows):
     """Frames in memory."""
 
     @classmethod
-    def of(cls, frame: Frame, defaults: GraphDefaults, engine: object) -> FrameEdges:
-        """Return the source for a frame that was made from another kind of object."""
+    def of(cls, frame: Frame, defaults: GraphDefaults, engine: object, weight: str | None) -> FrameEdges:
+        """Return the source for a frame that was made from arrays; see `ArrayFrames`."""
         source = cls([frame], engine)
         source.defaults = defaults
+        if source.library.name == "pandas":
+            source.library = array_edges.ArrayFrames(weight)
         return source
 
     def __init__(self, frames: Sequence[Frame], engine: object = "auto") -> None:

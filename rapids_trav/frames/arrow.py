@@ -6,6 +6,7 @@ not have stay in Arrow's form.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Sequence
 
 import numpy as np
@@ -63,6 +64,11 @@ def check_sound(name: Hashable, column: pa.Array | pa.ChunkedArray) -> None:
     try:
         column.validate(full=True)
     except (pa.ArrowException, IndexError) as error:
+        if found := re.search(r"Decimal value (\S+) does not fit", str(error)):  # a hugeint of DuckDB
+            raise TravError(
+                f"Column {name!r} holds {found[1]}, which {column.type} does not hold: convert it, in DuckDB "
+                f"with CAST(... AS VARCHAR), or AS DOUBLE for weights."
+            ) from error
         raise TravError(
             f"Column {name!r} is damaged ({first_line(error)}): make it anew, by the safe functions of Arrow."
         ) from error

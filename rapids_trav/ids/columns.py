@@ -21,7 +21,7 @@ from rapids_trav.frames.columns import Dtype, move
 from rapids_trav.frames.pandas_frames import check_arrow
 from rapids_trav.ids.maps import Array, Column, Library
 
-TEXT, INT8 = "astype(str)", "astype('int8')"  # remedies, as pandas has them
+TEXT, INT8, INT64 = "astype(str)", "astype('int8')", "astype('int64')"  # remedies, as pandas has them
 
 
 class NullIdsError(TravError):

@@ -25,8 +25,9 @@ import pandas as pd
 
 from rapids_trav.errors import TravError, written
 from rapids_trav.frames.columns import Dtype, move
-from rapids_trav.ids.columns import IdColumn, is_object, no_integer_type, read
+from rapids_trav.ids.columns import INT64, TEXT, IdColumn, is_object, no_integer_type, read
 from rapids_trav.ids.composite_ids import CategoryIds, TupleIds, ValueIds, pair_keys, same_categories
+from rapids_trav.ids.given import is_decimal
 from rapids_trav.ids.maps import (
     Array,
     Column,
@@ -71,7 +72,7 @@ class Renumbering:
     def _renumber(self, parts: Sequence[IdColumn]) -> tuple[IdMap, Codes]:
         if not all(part.kind == "category" and same_categories(part.dtype, parts[0].dtype) for part in parts):
             parts = [self.plain(part) for part in parts]  # with different categories, the values are the ids
-        refuse_mixtures(parts)
+        refuse_mixtures(parts, self.library)
         kinds = {part.kind for part in parts}
         if kinds == {"value"}:
             return self._values(parts)
@@ -132,27 +133,34 @@ class Renumbering:
         return ValueIds(merged, self.library, self.xp), lambda position: numbered[position]
 
 
-def refuse_mixtures(parts: Sequence[IdColumn]) -> None:
+def refuse_mixtures(parts: Sequence[IdColumn], library: Library) -> None:
     """Refuse columns whose values are of different kinds, such as numbers and strings."""
     one = parts[0]
     for other in parts:
         if other.kind != one.kind:
-            _refuse_mixture(one, other)
+            _refuse_mixture(one, other, library)
     for other in parts:
         if one.kind == "value" and _family(other.dtype) != _family(one.dtype):
-            _refuse_mixture(one, other)
+            _refuse_mixture(one, other, library)
 
 
-def _refuse_mixture(one: IdColumn, other: IdColumn) -> None:
+def _refuse_mixture(one: IdColumn, other: IdColumn, library: Library) -> None:
+    whole = "integer" in (one.kind, other.kind) and any(map(_is_whole, (one.dtype, other.dtype)))
+    remedy = library.remedy(INT64 if whole else TEXT)
     if one.name == other.name:
         raise TravError(
             f"Column {one.name!r} is {one.dtype} in some of the edges and {other.dtype} in others, "
-            f"which are different kinds of id: convert one, for example with astype(str)."
+            f"which are different kinds of id: convert one, for example with {remedy}."
         )
     raise TravError(
         f"Columns {one.name!r} ({one.dtype}) and {other.name!r} ({other.dtype}) hold different kinds of "
-        f"id: convert one, for example with astype(str)."
+        f"id: convert one, for example with {remedy}."
     )
+
+
+def _is_whole(dtype: Dtype) -> bool:
+    kind: Dtype = getattr(dtype, "pyarrow_dtype", dtype)
+    return is_decimal(dtype) and kind.scale == 0
 
 
 def common_dtype(parts: Sequence[IdColumn], library: Library) -> Dtype:

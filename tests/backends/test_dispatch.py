@@ -4,8 +4,10 @@ import logging
 import subprocess
 import sys
 import warnings
+from fractions import Fraction
 
 import networkx as nx
+import pandas as pd
 import pytest
 from networkx_cases import converted, outcome
 
@@ -84,8 +86,10 @@ def test_networkx_starts_without_the_package():
     "name, args, kwargs, reason",
     [
         ("bfs_edges", (0,), {"sort_neighbors": sorted}, "sort_neighbors is a function"),
-        ("bfs_edges", (0,), {"depth_limit": "3"}, "depth_limit is not a number"),
-        ("single_source_shortest_path", (0, "x"), {}, "cutoff is not a number"),
+        ("bfs_edges", (0,), {"depth_limit": "3"}, "depth_limit is no integer or float"),
+        ("single_source_shortest_path", (0, "x"), {}, "cutoff is no integer or float"),
+        ("single_source_dijkstra_path", (0, Fraction(1, 2)), {}, "cutoff is no integer or float"),
+        ("descendants_at_distance", (0, "x"), {}, "distance is no integer or float"),
         ("single_source_dijkstra_path_length", (0, 2**70), {}, "cutoff does not fit 64 bits"),
         ("eccentricity", (), {"v": False}, "v is given"),
         ("pagerank", (), {"weight": lambda u, v, d: 1}, "the weight is a function"),
@@ -171,6 +175,22 @@ def test_what_cannot_be_a_node_is_answered_as_networkx_does(kind, node):
             arguments = dict.fromkeys(names, 1) | {wrong: node}
             own = outcome(getattr(backend, name), converted(graph), **arguments)
             assert own == outcome(dispatch.original(name), graph, **arguments), (name, wrong)
+
+
+@pytest.mark.parametrize("missing", [float("nan"), pd.NA, pd.NaT])
+def test_a_node_that_does_not_equal_itself_is_searched_as_networkx_does(missing):
+    frame = pd.DataFrame({"source": [0, missing, missing], "target": [missing, 2, 3]}, dtype=object)
+    graph = nx.from_pandas_edgelist(frame)
+    own = nx.from_pandas_edgelist(frame, backend="trav")
+    for name, args in {
+        "bidirectional_shortest_path": (missing, missing),
+        "has_path": (missing, missing),
+        "dijkstra_path_length": (missing, missing),
+        "bfs_successors": (missing,),
+        "betweenness_centrality": (),
+    }.items():
+        assert repr(outcome(getattr(nx, name), own, *args)) == repr(outcome(getattr(nx, name), graph, *args))
+    assert repr(outcome(nx.bfs_successors, own, 0)) == repr(outcome(nx.bfs_successors, graph, 0))
 
 
 @pytest.mark.skipif(dispatch.networkx_version() < (3, 7), reason="not deprecated before NetworkX 3.7")

@@ -1,6 +1,7 @@
 """Messages about invalid ids: each value is named once, with its kind and a remedy."""
 
 import re
+from decimal import Decimal
 
 import duckdb
 import numpy as np
@@ -9,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute
 import pytest
+import scipy.sparse
 
 from rapids_trav import Graph, TravError, UnknownVertexError
 from rapids_trav.cli import run
@@ -142,6 +144,18 @@ def test_the_remedy_for_nulls_is_one_of_the_callers_library(edges, remedy):
         Graph.from_edges(edges())
 
 
+@pytest.mark.parametrize("edges", [NUMBERS, WORDS, pl.DataFrame({"src": [1], "dst": [2]})])
+@pytest.mark.parametrize("value", [2**64, -(2**63) - 1, 1e30, 1.5, float("inf")])
+@pytest.mark.parametrize("wrap", [lambda value: value, lambda value: [1, value], lambda value: (value,)])
+def test_vertices_that_are_no_integers_of_64_bits(edges, value, wrap):
+    with pytest.raises(
+        TravError, match=f"^vertices holds {re.escape(repr(value))}, which is no .* as strings"
+    ):
+        Graph.from_edges(edges, vertices=wrap(value))
+    text = pl.DataFrame(edges).cast(pl.String)
+    assert Graph.from_edges(text, vertices=[str(value)]).n_vertices == 3
+
+
 NAN = float("nan")
 FLOATS = pa.table({"src": [0.0, NAN, None], "dst": [1.0, 2.0, 3.0]})
 WEIGHTS = pa.table({"src": [0, 1, 2], "dst": [1, 2, 3], "w": [NAN, None, 2.0]})
@@ -164,6 +178,35 @@ def test_the_remedy_for_ids_that_are_nan_works(kind):
     assert Graph.from_edges(eval(remedy, {"edges": edges, "pyarrow": pyarrow})).n_edges == 1
 
 
+@pytest.mark.parametrize("library", ["Arrow in pandas", "polars", "pyarrow", "duckdb"])
+@pytest.mark.parametrize(("scale", "text"), [(0, False), (2, True)])
+def test_the_remedy_for_decimals_beside_integers_works(library, scale, text):
+    decimals = pa.array([Decimal(2), Decimal(3)], pa.decimal128(38, scale))
+    edges = KINDS[library](pa.table({"src": decimals, "dst": [3, 4]}))
+    with pytest.raises(TravError, match=r"Columns 'src' .* hold different kinds of id: ") as caught:
+        Graph.from_edges(edges)
+    remedy = str(caught.value).partition("for example with ")[2][:-1]
+    ends = []
+    for name in ("src", "dst") if text else ("src",):
+        if library == "duckdb":
+            ends.append(edges.project(remedy.replace("...", name) + " AS id").df()["id"])
+        else:
+            ends.append(eval(f"edges[{name!r}].{remedy}", {"edges": edges, "pyarrow": pyarrow, "polars": pl}))
+    ends += [] if text else [edges.df()["dst"] if library == "duckdb" else edges["dst"]]
+    assert Graph.from_edges(tuple(ends)).n_edges == 2
+
+
+def test_a_hugeint_of_more_than_38_digits_is_to_be_a_string():
+    edges = duckdb.sql(f"select {2**127 - 1}::hugeint src, 2::hugeint dst")
+    with pytest.raises(
+        TravError, match=rf"Column 'src' holds {2**127 - 1}, which decimal128\(38, 0\) "
+    ) as caught:
+        Graph.from_edges(edges)
+    remedy = re.search(r"CAST\(\.\.\. AS \w+\)", str(caught.value))[0]
+    mended = edges.project(", ".join(f"{remedy.replace('...', name)} AS {name}" for name in ("src", "dst")))
+    assert Graph.from_edges(mended).bfs(str(2**127 - 1))["distance"].tolist() == [0, 1]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_remedy_for_weights_that_are_nan_works(kind):
     edges = KINDS[kind](WEIGHTS)
@@ -177,3 +220,31 @@ def test_the_remedy_for_weights_that_are_nan_works(kind):
         filled = eval(text, {"weight": edges["w"], "pyarrow": pyarrow})
     found = pd.DataFrame({"src": [0, 1, 2], "dst": [1, 2, 3], "w": filled.to_numpy()})
     assert found.trav.sssp(0, weight="w")["distance"].tolist() == [0, 0, 0, 2]
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, pd.Series, pd.array])
+@pytest.mark.parametrize("ends", [[0.0, NAN, NAN], ["a", None, None]])
+def test_the_remedy_for_ids_in_arrays_that_are_null_works(wrap, ends):
+    edges = (wrap(ends), wrap(["a", "b", "c"] if ends[0] == "a" else [1.0, 2.0, 3.0]), np.ones(3))
+    with pytest.raises(TravError, match="'src' holds 2 nulls, ") as caught:
+        Graph.from_edges(edges)
+    remedy = re.search(r"tuple.*(?=\.$)", str(caught.value))[0]
+    assert Graph.from_edges(eval(remedy, {"edges": edges, "pandas": pd})).n_edges == 1
+
+
+@pytest.mark.parametrize("kind", ["arrays", "columns", "csr", "coo"])
+def test_the_remedy_for_weights_in_arrays_that_are_nan_works(kind):
+    src, dst, weight = np.array([0, 1, 2]), np.array([1, 2, 3]), np.array([NAN, 3.0, 2.0])
+    matrix = scipy.sparse.coo_array((weight, (src, dst)), shape=(4, 4)).asformat(
+        kind if kind == "csr" else "coo"
+    )
+    weight = pd.Series(weight) if kind == "columns" else weight
+    edges = matrix if kind in ("csr", "coo") else (src, dst, weight)
+    with pytest.raises(TravError, match="weight='weight' holds 1 null or NaN: ") as caught:
+        Graph.from_edges(edges)
+    remedy = str(caught.value).partition("for example with ")[2][:-1]
+    if kind == "columns":
+        edges = (src, dst, eval(f"weight.{remedy}"))
+    else:
+        exec(remedy, {"weight": weight, "matrix": matrix, "numpy": np})
+    assert Graph.from_edges(edges).sssp(0)["distance"].tolist() == [0, 0, 3, 5]

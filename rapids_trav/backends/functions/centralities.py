@@ -14,7 +14,7 @@ import numpy as np
 
 from rapids_trav.algorithms.betweenness import scales
 from rapids_trav.algorithms.closeness import closeness_of
-from rapids_trav.backends.dispatch import EVERY_SOURCE, dispatched, networkx_version
+from rapids_trav.backends.dispatch import EVERY_SOURCE, dispatched, equals_itself, networkx_version
 from rapids_trav.backends.engines import RowsView
 from rapids_trav.backends.functions.unweighted import located
 from rapids_trav.backends.graphs import structure_of
@@ -138,6 +138,8 @@ def betweenness_centrality(
 ) -> dict[Node, float]:
     structure = structure_of(G)
     n = structure.n
+    if not all(map(equals_itself, structure.nodes)):
+        raise NotImplementedError("a node does not equal itself")
     if k is None or k == n:
         sources = np.arange(n)
     else:

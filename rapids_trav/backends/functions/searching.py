@@ -93,7 +93,11 @@ def bfs_successors(
     begins = np.flatnonzero(np.diff(found.parent, prepend=-2)[1:]) + 1  # where a vertex's children begin
     ends = np.append(begins[1:], len(names))
     for parent, begin, end in zip(found.parent[begins].tolist(), begins.tolist(), ends.tolist(), strict=True):
-        yield names[parent], names[begin:end]
+        name = names[parent]
+        if name == name:
+            yield name, names[begin:end]
+        else:  # NaN, for each edge of which NetworkX begins anew
+            yield from ((name, [child]) for child in names[begin:end])
 
 
 @dispatched(least=EDGES)
@@ -152,13 +156,13 @@ def _labelled(
     return zip(structure.named(u), structure.named(v), map(LABELS.__getitem__, label.tolist()), strict=True)
 
 
-@dispatched(least=NEVER)
+@dispatched(least=NEVER, refuse=bound_refusal("distance"))
 def descendants_at_distance(G: Graph, source: Value, distance: Value) -> set[Node]:
     structure = structure_of(G)
     start = structure.find(source)
     if start is None:
         raise nx.NetworkXError(f"The node {source} is not in the graph.")
-    if not 0 <= distance < structure.n or distance != int(distance):
+    if distance is None or not 0 <= distance < structure.n or distance != int(distance):
         return set()
     found = discover(structure, [start], int(distance))
     if len(found.ends) <= distance:

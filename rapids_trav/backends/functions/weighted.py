@@ -103,6 +103,8 @@ def _settle(
     )
     if not len(order):
         raise ValueError("Contradictory paths found:", "negative weights?")
+    if distance[: len(starts)].any():
+        raise NotImplementedError("a negative weight leads to a vertex before all sources are settled")
     return Settled(structure, len(starts), order, distance, predecessor, weights.whole)
 
 

@@ -119,7 +119,7 @@ def _agree(rank: Rank, parts: list[IdColumn], shapes: list[IdColumn]) -> Compone
     if any(shape.kind == "category" for shape in filled):  # if the categories differ, the values are the ids
         parts = [_plain(rank, part) if part.rows else part for part in parts]
         filled = [one for (one,) in _gather(rank, [[part] for part in parts]) if one.rows]
-    refuse_mixtures(filled)
+    refuse_mixtures(filled, rank.library)
     return Component(filled[0].kind, parts, filled)
 
 

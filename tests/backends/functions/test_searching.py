@@ -49,7 +49,7 @@ def test_sets(name, graph, data):
 @common
 @given(graph=graphs(), data=st.data())
 def test_at_a_distance(graph, data):
-    distance = data.draw(st.integers(-1, 4) | st.sampled_from([1.0, 0.5]))
+    distance = data.draw(st.integers(-1, 4) | st.sampled_from([1.0, 0.5, None]))
     assert_like_networkx("descendants_at_distance", graph, sources_of(graph, data), distance)
 
 

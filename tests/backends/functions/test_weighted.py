@@ -61,6 +61,21 @@ def test_negative_weights_are_told_as_by_networkx():
     assert_like_networkx("single_source_dijkstra", graph, "a")
 
 
+@pytest.mark.parametrize(
+    "name", ["multi_source_dijkstra", "multi_source_dijkstra_path", "multi_source_dijkstra_path_length"]
+)
+@pytest.mark.parametrize("edges", [[("a", "b", -1)], [("a", "c", -1)], [("b", "a", -1)], [("c", "b", -1)]])
+def test_negative_weights_beside_several_sources_give_what_networkx_gives(name, edges):
+    graph = nx.DiGraph()
+    graph.add_nodes_from("abcd")
+    graph.add_weighted_edges_from([*edges, ("c", "d", 2), ("b", "d", 0.5)])
+    call = getattr(nx, name)
+    targets = [{"target": "c"}, {"target": "d"}] if name == "multi_source_dijkstra" else []
+    for arguments in ({}, {"cutoff": 0}, *targets):
+        own = outcome(call, converted(graph), ["a", "b"], ordered=NEWEST, **arguments)
+        assert own == outcome(call, graph, ["a", "b"], ordered=NEWEST, **arguments)
+
+
 @pytest.mark.parametrize("weight", [None, "three", 2**70, float("nan"), 1 + 2j])
 def test_weights_that_arrays_do_not_hold_are_left_to_networkx(weight):
     from rapids_trav.backends.interface import backend
