@@ -21,6 +21,7 @@ import numpy as np
 from rapids_trav.engines.cuda.programs.cubins import kept
 from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES, Defines, Kernels, defines_of, source
 from rapids_trav.errors import TravError
+from rapids_trav.jit.interrupts import compile_aside
 from rapids_trav.programs.definition import ARGUMENTS, REDUCERS, Program, n_arguments
 from rapids_trav.programs.digest import ProgramKey
 
@@ -249,6 +250,6 @@ def _compiled(
         )
 
     if program.digest is None:
-        return compiled()
+        return compile_aside(compiled)
     text = source(file, defines_of_program(program.program, file, weight, vertex_bits, edge_bits, **tunables))
-    return kept((program.digest, text, str(weight), str(architecture)), compiled)
+    return compile_aside(lambda: kept((program.digest, text, str(weight), str(architecture)), compiled))

@@ -24,6 +24,7 @@ from rapids_trav.engines.blocks.cut import MOST_BLOCKS
 from rapids_trav.engines.cuda.runtime import driver_launch
 from rapids_trav.engines.cuda.runtime.arguments import by_value
 from rapids_trav.engines.launches import launched
+from rapids_trav.jit.interrupts import compile_aside
 
 Defines = tuple[tuple[str, int], ...]
 
@@ -157,7 +158,15 @@ class Kernels:
     def function(self, name: str) -> Any:
         """Return an entry point, in the form that `run` calls."""
         if name not in self._functions:
-            self._functions[name] = self._module.get_function(name)
+            import cupy
+
+            device = cupy.cuda.Device()  # each thread has its own
+
+            def compiled() -> Any:
+                with device:
+                    return self._module.get_function(name)
+
+            self._functions[name] = compile_aside(compiled)
         return self._functions[name]
 
     def launch(self, name: str, n_threads: int, *arguments: object) -> None:
