@@ -1,4 +1,4 @@
-"""Interrupts that come while code is compiled: LLVM's callbacks would lose them, and NVRTC has them wait."""
+"""Interrupts that come while code is compiled, which lose them or what was compiled."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ Value = TypeVar("Value")
 
 
 def compile_aside(compile_: Callable[[], Value]) -> Value:
-    """Return what another thread compiles, so that an interrupt of the main thread does not wait for it.
+    """Return what another thread compiles, which an interrupt of the main thread does not end.
 
-    The other thread goes on, and what it compiles is found in the cache by the next call.
+    What it compiles is in a cache for the next call.  The interrupt comes at once where the compiler leaves
+    the lock of the interpreter; CuPy's binding of NVRTC keeps it, for up to 3 s.
     """
     if threading.current_thread() is not threading.main_thread():
         return compile_()

@@ -177,7 +177,7 @@ class Slow:
         return name
 
 
-def test_an_interrupt_does_not_wait_for_a_compilation_which_goes_on(interruptible):
+def test_an_interrupt_does_not_end_a_compilation(interruptible):
     module = Slow()
     lateness(lambda: compile_aside(lambda: module.get_function("push")))
     assert not module.made.is_set()
@@ -188,7 +188,7 @@ def test_an_interrupt_does_not_wait_for_a_compilation_which_goes_on(interruptibl
 
 
 @pytest.mark.gpu
-def test_an_interrupt_does_not_wait_for_nvrtc(interruptible):
+def test_kernels_are_compiled_aside(interruptible):
     module = Slow()
     kernels = Kernels(module)
     lateness(lambda: kernels.function("push"))

@@ -364,7 +364,7 @@ def test_frames_that_are_read_can_be_changed(tmp_path):
 
 
 def test_frames_that_are_read_find_their_ends(tmp_path):
-    path = tmp_path / "edges"
+    path = tmp_path / "edges.parquet"  # the content counts
     path.write_text("node_1,node_2,km\n0,7,5\n")
     assert rapids_trav.read_edges(path).trav.bfs(0)["vertex"].tolist() == [0, 7]
 

@@ -192,7 +192,7 @@ def matrix(first, *lines):
         ("a.csv", b"src,dst\n1,\xff\xfe\n", "byte 0xff, which is not UTF-8: name the encoding"),
         (
             "a.parquet",
-            "no parquet",
+            "no\0parquet",
             "a.parquet is not a complete Parquet file: check it, or name another format",
         ),
         ("a.mtx", "1 2 3\n", "cannot be read"),
