@@ -252,4 +252,5 @@ def _compiled(
     if program.digest is None:
         return compile_aside(compiled)
     text = source(file, defines_of_program(program.program, file, weight, vertex_bits, edge_bits, **tunables))
-    return compile_aside(lambda: kept((program.digest, text, str(weight), str(architecture)), compiled))
+    parts = (program.digest, text, str(weight), str(architecture))
+    return compile_aside(lambda: kept(parts, compiled))

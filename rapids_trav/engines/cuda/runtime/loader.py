@@ -162,7 +162,7 @@ class Kernels:
 
             device = cupy.cuda.Device()  # each thread has its own
 
-            def compiled() -> Any:
+            def compiled() -> object:
                 with device:
                     return self._module.get_function(name)
 
