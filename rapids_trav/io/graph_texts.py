@@ -178,8 +178,9 @@ def _labelled(path: Path, content: bytes) -> bytes:
 
     What NetworkX takes for something else is refused: lists of neighbours, and both kinds of edges.
     """
-    kinds = {kind.lower() for kind in re.findall(rb"(?im)^\*(arcslist|edgeslist|arcs|edges|matrix)", content)}
-    if kinds & {b"arcslist", b"edgeslist", b"matrix"} or len(kinds) > 1:
+    pattern = rb"(?im)^\*(arcslist|edgeslist|arcs|edges|matrix|links|bipartite)"
+    kinds = {kind.lower() for kind in re.findall(pattern, content)}
+    if kinds - {b"arcs", b"edges"} or len(kinds) > 1:
         raise TravError(
             f"{path} has {' and '.join(f'*{kind.decode().title()}' for kind in sorted(kinds))}: write either "
             f"*Arcs or *Edges, with a line for each."
@@ -189,9 +190,14 @@ def _labelled(path: Path, content: bytes) -> bytes:
     if first is None:
         return content
     last = next((i for i, line in enumerate(lines[first + 1 :], first + 1) if line[:1] == b"*"), len(lines))
+    count = lines[first].split()[1:2]
+    if not count or not count[0].isdigit():
+        raise TravError(
+            f"Line {first + 1} of {path} does not say how many vertices there are: add the number."
+        )
     rows = [(line.split(), line) for line in lines[first + 1 : last]]
     labels = {int(fields[0]): line for fields, line in rows if len(fields) > 1 and fields[0].isdigit()}
-    vertices = range(1, int(lines[first].split()[1]) + 1)
+    vertices = range(1, int(count[0]) + 1)
     lines[first + 1 : last] = [labels.get(vertex, b'%d "%d"' % (vertex, vertex)) for vertex in vertices]
     return b"\n".join(lines)
 

@@ -229,6 +229,8 @@ TEXTS = {
     "Pajek below a comment": ('% made by hand\n\n*Vertices 2\n1 "a"\n2 "b"\n*Arcs\n1 2 3\n', {}, "a>b"),
     "Pajek of lists": ('*Vertices 3\n1 "a"\n2 "b"\n3 "c"\n*Arcslist\n1 2 3\n', {}, "!*Arcs"),
     "Pajek of both kinds": ('*Vertices 3\n1 "a"\n2 "b"\n3 "c"\n*Arcs\n1 2\n*Edges\n2 3\n', {}, "!either *Edges"),
+    "Pajek of Infomap": ('*Vertices 2\n1 "a"\n2 "b"\n*Links\n1 2\n', {}, "!*Arcs"),
+    "Pajek without a number": ('*Vertices\n1 "a"\n2 "b"\n*Arcs\n1 2\n', {}, "!Line 1 number"),
     "Pajek without labels": ('*Vertices 3\n2 "b"\n*Arcs\n1 2\n2 3\n', {}, "1>b b>3"),
     "a pickle": (b"\x80\x02]q\0.", {}, "!pickle"),
     "Pajek": ('*Vertices 2\n1 "a"\n2 "b"\n*Arcs\n1 2 3\n', {}, "a>b"),
