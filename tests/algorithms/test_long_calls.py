@@ -14,7 +14,6 @@ import pytest
 
 import rapids_trav
 from rapids_trav import Graph, TravError, generators, graph500, programs
-from rapids_trav.engines.cuda.runtime.loader import Kernels
 from rapids_trav.jit.interrupts import compile_aside
 
 
@@ -185,13 +184,3 @@ def test_an_interrupt_does_not_end_a_compilation(interruptible):
     assert module.made.wait(60)
     with pytest.raises(ZeroDivisionError):
         compile_aside(lambda: 1 / 0)
-
-
-@pytest.mark.gpu
-def test_kernels_are_compiled_aside(interruptible):
-    module = Slow()
-    kernels = Kernels(module)
-    lateness(lambda: kernels.function("push"))
-    assert not module.made.is_set()
-    module.done.set()
-    assert kernels.function("push") == "push"

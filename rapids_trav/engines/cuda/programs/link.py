@@ -230,7 +230,7 @@ def _load(
 
     module = Module()
     module.load(_compiled(program, file, weight, vertex_bits, edge_bits, architecture, **tunables))
-    return Kernels(module)
+    return Kernels(module.get_function)
 
 
 def _compiled(

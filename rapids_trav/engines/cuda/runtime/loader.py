@@ -151,22 +151,14 @@ class Kernels:
     where it is the only argument, `driver_launch.py` launches the kernel, if it can.
     """
 
-    def __init__(self, module: Any, cooperative: bool = False) -> None:
-        self._module, self._cooperative = module, cooperative
+    def __init__(self, get_function: Callable[[str], Any], cooperative: bool = False) -> None:
+        self._get_function, self._cooperative = get_function, cooperative
         self._functions: dict[str, Any] = {}
 
     def function(self, name: str) -> Any:
         """Return an entry point, in the form that `run` calls."""
         if name not in self._functions:
-            import cupy
-
-            device = cupy.cuda.Device()  # each thread has its own
-
-            def compiled() -> object:
-                with device:
-                    return self._module.get_function(name)
-
-            self._functions[name] = compile_aside(compiled)
+            self._functions[name] = self._get_function(name)
         return self._functions[name]
 
     def launch(self, name: str, n_threads: int, *arguments: object) -> None:
@@ -240,7 +232,17 @@ def load(
     module = cupy.RawModule(
         code=code, backend="nvrtc", options=options, enable_cooperative_groups=cooperative
     )
-    return Kernels(module, cooperative)
+
+    def get_function(name: str) -> object:
+        device = cupy.cuda.Device()  # each thread has its own
+
+        def compiled() -> object:
+            with device:
+                return module.get_function(name)
+
+        return compile_aside(compiled)
+
+    return Kernels(get_function, cooperative)
 
 
 def load_for(file: str, adjacency: Adjacency, cooperative: bool = False, **tunables: int) -> Kernels:
