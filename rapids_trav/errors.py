@@ -62,6 +62,10 @@ class UnknownColumnError(TravError, KeyError):
     __str__ = ValueError.__str__
 
 
+class NoEdgesError(TravError):
+    """A file holds no edges."""
+
+
 class EdgeColumnsError(TravError, AttributeError):
     """No source and destination columns of the edges were named or found.
 

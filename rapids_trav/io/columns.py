@@ -28,17 +28,19 @@ USUAL_ENDS = (
     ("source", "sink"),
     ("src", "dest"),
     ("src", "tgt"),
+    ("source", "dest"),
 )
 # The two words in which longer names of both ends differ, as from_stop_id and to_stop_id or node1 and node2.
 DIFFERENCES = (
     *USUAL_ENDS,
     *(("start", "end"), ("s", "d"), ("s", "t"), ("1", "2"), ("0", "1"), ("a", "b"), ("x", "y"), ("i", "j")),
-    *(("left", "right"), ("first", "second"), ("out", "in"), ("one", "two")),
+    *(("left", "right"), ("init", "term"), ("first", "second"), ("out", "in"), ("one", "two")),
 )
 # Names that differ like this and are no vertices: dates, places and measures.
 NO_ENDS = re.compile(
-    r"(?i)date|time|day|year|month|week|hour|lat|lon|lng|coord|pos|port|weight|score|value|type|name|label|"
-    r"color|colour|len|count|bytes|p(?:ac)?kts|rank|class|group|dir$|prob|flag|version|index|offset|mask|row|col"
+    r"(?i)date|time|day|year|month|week|hour|lat|lon|lng|coord|pos|(?<!air)port|weight|score|value|type|name|label|"
+    r"color|colour|len|count|bytes|p(?:ac)?kts|rank|class|group|dir$|prob|flag|version|index|offset|mask|row|col|"
+    r"degree|amount|price|qty|quantity"
 )
 
 
@@ -66,7 +68,18 @@ def usual_ends(names: Sequence[str]) -> tuple[str, str] | None:
         for second, right in zip(names, words, strict=True)
         if _differ(left, right) and not NO_ENDS.search(first)
     ]
-    return found[0] if len(found) == 1 else None
+    return found[0] if len(found) == 1 and not _in_a_series(found[0][0], words) else None
+
+
+def _in_a_series(name: str, words: Sequence[Sequence[str]]) -> bool:
+    """Return whether three or more names differ only in one letter or number, as x1, x2 and x3."""
+    own = _words(name)
+    short = [i for i, word in enumerate(own) if len(word) == 1 or word.isdigit()]
+    rests = [[*own[:i], *own[i + 1 :]] for i in short]
+    return any(
+        sum(len(other) == len(own) and [*other[:i], *other[i + 1 :]] == rest for other in words) > 2
+        for i, rest in zip(short, rests, strict=True)
+    )
 
 
 def _words(name: str) -> list[str]:

@@ -10,16 +10,16 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from rapids_trav.errors import TravError
+from rapids_trav.errors import NoEdgesError, TravError
 from rapids_trav.frames.columns import Frame
 from rapids_trav.io.columns import Ends, Name, find_ends, position
-from rapids_trav.io.containers import BROKEN
+from rapids_trav.io.containers import BROKEN, compression_of
 from rapids_trav.io.dialect import TextOptions
 from rapids_trav.io.formats import FORMATS, TEXTS, find_format, reading_error
 from rapids_trav.io.graph_texts import read_dimacs, read_foreign, read_metis
 from rapids_trav.io.header import check_second_row, ends_of
 from rapids_trav.io.matrix_market import read_matrix_market
-from rapids_trav.io.parquet import read_parquet, read_schema
+from rapids_trav.io.parquet import range_of, read_parquet, read_schema
 from rapids_trav.io.sniff import find_dialect
 from rapids_trav.io.tables import EdgeTable, check_ends, read_feather, read_json, read_orc, to_frame
 from rapids_trav.io.text import check_first_row, check_weight, read_rows
@@ -81,25 +81,29 @@ def read(
     format = format_of(paths, format)
     if format == "parquet":
         return _read_parquet(paths, src, dst, weight, library, columns)
-    parts: list[EdgeTable] = []
+    parts: dict[Path, EdgeTable] = {}
     files = files_of(paths)
-    for file in files:
+    for number, file in enumerate(files, 1):
         try:
-            parts.append(_read_file(file, format, text, src, dst, weight, both_directions))
+            parts[file] = _read_file(file, format, text, src, dst, weight, both_directions)
+        except NoEdgesError:  # as the last parts of what Spark writes
+            if number == len(files) and not parts:
+                raise
         except (*BROKEN, pa.ArrowException) as error:
             raise reading_error(file, error) from error
-        report(len(parts), len(files), "files")
-    if len(parts) > 1 and len({str(part.frame[part.src[0]].dtype) for part in parts}) > 1 and format in TEXTS:
+        report(number, len(files), "files")
+    kinds = {str(part.frame[part.src[0]].dtype) for part in parts.values()}
+    if len(kinds) > 1 and format in TEXTS:
         text = replace(text, string_ids=True)  # words in one file make words of all
-        parts = [_read_file(file, format, text, src, dst, weight, both_directions) for file in files]
-    return _not_empty(replace(_joined(files, parts), format=format), paths)
+        parts = {file: _read_file(file, format, text, src, dst, weight, both_directions) for file in parts}
+    return _not_empty(replace(_joined(list(parts), list(parts.values())), format=format), paths)
 
 
 def _not_empty(found: EdgeTable, paths: Sequence[Path]) -> EdgeTable:
     if found.weight is not None and found.weight in (*found.src, *found.dst):
         raise TravError(f"weight={found.weight!r} is an end of the edges: name a column of weights.")
     if len(found.frame) == 0:
-        raise TravError(f"{paths[0]} holds no edges: give at least one.")
+        raise NoEdgesError(f"{paths[0]} holds no edges: give at least one.")
     return found
 
 
@@ -135,6 +139,8 @@ def _read_file(
             table, directed, vertices = read_json(file)
         else:
             table = (read_feather if format == "feather" else read_orc)(file)
+            for name, index in range_of(table.schema).items():
+                table = table.add_column(0, name, pa.array(index)).replace_schema_metadata()
         ends = find_ends(table.column_names, src, dst)
         check_ends(file, table, [*ends[0], *ends[1]])
         found = EdgeTable(to_frame(table), *ends, directed=directed, vertices=vertices)
@@ -145,7 +151,7 @@ def _read_file(
     elif format == "metis":
         found = read_metis(file, both)
     else:
-        found = read_foreign(file, format)
+        found = read_foreign(file, format, text.encoding)
     names = list(found.frame.columns)
     if src is not None or dst is not None:
         ends = find_ends(names, src, dst)
@@ -164,7 +170,14 @@ def read_text(
     if not text.string_ids:
         check_second_row(file, dialect, [*ends[0], *ends[1]])
     weighed = None if weight is None else dialect.names[position(weight, dialect.names)]
-    table, comments = read_rows(file, dialect, ends, text.string_ids)
+    try:
+        table, comments = read_rows(file, dialect, ends, text.string_ids)
+    except TravError:
+        if not text.quote or dialect.multiline:
+            raise
+        # Fields may go over several lines further down.
+        dialect = replace(dialect, multiline=True)
+        table, comments = read_rows(file, dialect, ends, text.string_ids)
     if src is None and not dialect.header:
         check_first_row(file, dialect, table)
     if weighed is not None:
@@ -180,8 +193,17 @@ def _read_parquet(
     library: str,
     columns: Sequence[str] | None,
 ) -> EdgeTable:
-    names = list(read_schema(paths[0]).names)
+    if compression_of(paths[0]) if paths[0].is_file() else None:
+        raise TravError(f"{paths[0]} is compressed, and Parquet is compressed inside: decompress the file.")
+    schema = read_schema(paths[0])
+    names = [*range_of(schema), *schema.names]
     ends = find_ends(names, src, dst) if columns is None else ([], [])
+    for name in (*ends[0], *ends[1]):
+        if name in schema.names and pa.types.is_nested(schema.field(name).type):
+            raise TravError(
+                f"Column {name!r} of {paths[0]} holds lists or objects: name a column of plain values with "
+                f"src= or dst=."
+            )
     frames = []
     for path in paths:
         frames.append(read_parquet(path, library, columns))

@@ -41,6 +41,7 @@ TEXT = (
     ("gml", r"(?:#.*\n|(?:Creator|Version|comment)\b.*\n|\s)*graph\s*\["),
     ("graphml", r"(?:<\?xml[^>]*>\s*|<!--.*?-->\s*|<!DOCTYPE graphml[^>]*>\s*)*<graphml\b"),
     ("gexf", r"(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<gexf\b"),
+    ("another kind of XML", r"<\?xml"),
     ("edgelist", r"(?:#.*\n|\s)*[^\s,;]+[ \t]+[^\s,;]+[ \t]+\{.*\}[ \t]*(?:\n|$)"),
     ("a web page", r"(?is)(?:<!doctype html|<html)\b"),
 )  # fmt: skip
@@ -63,6 +64,8 @@ def find_format(path: Path) -> str:
         if re.match(pattern, text, re.DOTALL if "<" in pattern else 0):
             if name == "a web page":
                 raise TravError(f"{path} is a web page: download the file itself.")
+            if name == "another kind of XML":
+                raise TravError(f"{path} is XML, but neither GraphML nor GEXF: save the edges as CSV.")
             return name
     extension = inner_extension(path)
     if extension in (".graph", ".metis") and _is_metis(text):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from io import BytesIO
@@ -15,6 +16,7 @@ from rapids_trav.errors import TravError, first_line
 from rapids_trav.io.containers import open_bytes
 from rapids_trav.io.dialect import Dialect
 from rapids_trav.io.formats import reading_error
+from rapids_trav.io.sniff import decoded
 from rapids_trav.io.tables import EdgeTable, to_frame
 from rapids_trav.io.text import INTEGER, read_rows
 
@@ -121,11 +123,11 @@ def _check_count(path: Path, found: int, said: int, exact: bool) -> None:
         raise TravError(f"{path} has {found} edges, but says {said}: check that it is complete.")
 
 
-def read_foreign(path: Path, format: str) -> EdgeTable:
+def read_foreign(path: Path, format: str, encoding: str | None = None) -> EdgeTable:
     """Read GML, GraphML, GEXF or Pajek through NetworkX or, if that is missing, through igraph."""
     for read in (_through_networkx, _through_igraph):
         try:
-            return read(path, format)
+            return read(path, format, encoding)
         except ImportError:
             continue
         except TravError:
@@ -141,17 +143,26 @@ def read_foreign(path: Path, format: str) -> EdgeTable:
     )
 
 
-def _through_networkx(path: Path, format: str) -> EdgeTable:
+def _through_networkx(path: Path, format: str, encoding: str | None) -> EdgeTable:
     import networkx as nx
 
     readers: dict[str, Callable] = {
         "gml": _read_gml, "graphml": nx.read_graphml, "gexf": nx.read_gexf, "pajek": nx.read_pajek,
-        "edgelist": partial(nx.read_edgelist, create_using=nx.MultiDiGraph),
+        "edgelist": partial(nx.read_edgelist, create_using=nx.MultiDiGraph, comments=None),
     }  # fmt: skip
     with open_bytes(path) as stream:
         content = stream.read()
+    comments = 0
+    if format in ("gml", "pajek") or encoding is not None:
+        content = decoded(path, content, encoding or "utf-8-sig", 1).encode()
     if format == "pajek":
         content = _labelled(path, content)
+    if format == "edgelist":  # NetworkX would take # in a field for a comment
+        lines = content.splitlines(keepends=True)
+        content = b"".join(line for line in lines if not line.lstrip().startswith(b"#"))
+        comments = sum(line.lstrip().startswith(b"#") for line in lines)
+    if format == "graphml" and len(re.findall(rb"<graph[\s>]", content)) > 1:
+        raise TravError(f"{path} holds several graphs: keep one.")
     graph = readers[format](BytesIO(content))
     attributes = [data for _, _, data in graph.edges(data=True)]
     names = list(dict.fromkeys(name for data in attributes for name in data))
@@ -169,7 +180,8 @@ def _through_networkx(path: Path, format: str) -> EdgeTable:
     frame = pd.DataFrame(columns)
     if format == "edgelist":  # which tells no direction
         numbers = all(re.fullmatch(INTEGER, vertex) and len(vertex) < 19 for vertex in vertices)
-        return EdgeTable(frame.astype({"src": "int64", "dst": "int64"}) if numbers else frame, weight=weight)
+        frame = frame.astype({"src": "int64", "dst": "int64"}) if numbers else frame
+        return EdgeTable(frame, weight=weight, comments=comments)
     return EdgeTable(frame, weight=weight, directed=graph.is_directed(), vertices=np.array(vertices))
 
 
@@ -197,6 +209,11 @@ def _labelled(path: Path, content: bytes) -> bytes:
         )
     rows = [(line.split(), line) for line in lines[first + 1 : last]]
     labels = {int(fields[0]): line for fields, line in rows if len(fields) > 1 and fields[0].isdigit()}
+    names = [re.findall(rb'"[^"]*"|[^\s"]+', line)[1] for line in labels.values()]
+    twice, times = Counter(names).most_common(1)[0] if names else (b"", 1)
+    if times > 1:
+        raise TravError(f"{path} labels two vertices {twice.decode()}: give them different labels.")
+    lines[first] = b"*Vertices " + count[0]  # without the size of the first of two modes
     vertices = range(1, int(count[0]) + 1)
     lines[first + 1 : last] = [labels.get(vertex, b'%d "%d"' % (vertex, vertex)) for vertex in vertices]
     return b"\n".join(lines)
@@ -206,7 +223,7 @@ def _read_gml(stream: BytesIO) -> object:
     """Read GML whose vertices may lack labels and whose edges may be repeated."""
     import networkx as nx
 
-    text, label = stream.read(), "label"
+    text, label = stream.read().decode().encode("ascii", "xmlcharrefreplace"), "label"
     for _ in range(3):
         try:
             return nx.read_gml(BytesIO(text), label=label)
@@ -220,7 +237,7 @@ def _read_gml(stream: BytesIO) -> object:
     return nx.read_gml(BytesIO(text), label=label)
 
 
-def _through_igraph(path: Path, format: str) -> EdgeTable:
+def _through_igraph(path: Path, format: str, encoding: str | None) -> EdgeTable:
     import igraph
 
     if format == "gexf":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -11,6 +12,7 @@ from rapids_trav.io.columns import Ends, Name, find_ends, position, resembles_a_
 from rapids_trav.io.dialect import Dialect, is_number
 
 NULLS = ("NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "Null", "None", "\\N", "nil")
+YEAR = re.compile("(19|20)[0-9][0-9]")
 SAY = "say header=True or header=False (--header or --no-header on the command line)"
 
 
@@ -37,12 +39,20 @@ def is_header(path: Path, line: int, rows: Sequence[Sequence[str]], wanted: Sequ
             return True
     if first[0] == "" and others and all(row[0] for row in others):  # pandas leaves its index without a name
         return True
+    years = [i for i, name in enumerate(first) if YEAR.fullmatch(name)]
+    if years and not any(YEAR.fullmatch(value) for i in years for value in columns[i]):
+        values = {value for column in columns[:2] for value in column}
+        first = (
+            [name for name in first if not YEAR.fullmatch(name)] if values.isdisjoint(first[:2]) else first
+        )
     if any(map(is_number, first)) or any(name in NULLS for name in first) or not others:
         return False
     if any(values and all(map(is_number, filter(None, values))) and any(values) for values in columns):
         return True
     if any(field[:1].isdigit() for field in first) or len(first) < 2:
         return False
+    if usual_ends(others[0]):
+        raise TravError(f"Line {line} of {path} stands above the line that names the columns: delete it.")
     raise TravError(
         f"Line {line} of {path} is {' '.join(first)[:60]!r}, words above words, which may be names of the "
         f"columns or an edge: {SAY}, or name the columns of both ends with src= and dst=."
@@ -62,13 +72,19 @@ def default_names(width: int) -> tuple[str, ...]:
     return tuple(["src", "dst", "weight", *(f"column_{i}" for i in range(3, width))][:width])
 
 
-def unique_names(path: Path, fields: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of a header, with one for each column that it leaves unnamed."""
+def unique_names(path: Path, fields: Sequence[str], free: bool) -> tuple[str, ...]:
+    """Return the names of a header, with one for each column that it leaves unnamed.
+
+    If `free`, a name that comes again gets its number, as in Account_4.
+    """
     names = tuple(name or f"column_{i}" for i, name in enumerate(fields))
     twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise TravError(f"{path} names two columns {twice!r}: give them different names.")
-    return names
+    if twice is not None and not free:
+        raise TravError(
+            f"{path} names two columns {twice!r}: give them different names, or name both ends by number "
+            f"with src= and dst=."
+        )
+    return tuple(f"{name}_{i}" if name in names[: i - 1] else name for i, name in enumerate(names, 1))
 
 
 def ends_of(path: Path, dialect: Dialect, src: Ends, dst: Ends) -> tuple[list[str], list[str]]:
@@ -80,17 +96,22 @@ def ends_of(path: Path, dialect: Dialect, src: Ends, dst: Ends) -> tuple[list[st
         If the rows are those of a matrix, or if other columns may be the ends.
     """
     names, rows = dialect.names, dialect.sample
-    if src is None and dst is None and _is_matrix(names, rows):
+    if src is None and dst is None and not usual_ends(names[1:]) and _is_matrix(names, rows):
         raise EdgeColumnsError(
             f"{path} looks like a matrix, with a row and a column for each vertex: write each edge as a row, "
             f"or name both ends with src= and dst= if it is none."
         )
     if src is not None or dst is not None or dialect.header:
         return find_ends(names, src, dst)
+    if (named := usual_ends(dialect.explained)) and named != dialect.explained[:2]:
+        raise EdgeColumnsError(
+            f"{path} has a comment that names the columns {', '.join(dialect.explained)}: name both ends, "
+            f"such as src={named[0]!r} and dst={named[1]!r}."
+        )
     numbers = [all(is_number(row[i]) for row in rows if len(row) > i) for i in range(min(len(names), 3))]
     if numbers == [True] * 3 and _begin_with_counts(rows):
         raise EdgeColumnsError(
-            f"{path} has rows that begin with numbers in order, such as counts or times, and ids of the "
+            f"{path} has rows that begin with numbers of their own, such as counts or times, and ids of the "
             f"second column stand in the third: name both ends by number, such as src=2 and dst=3."
         )
     if numbers == [True] * 3 and _list_neighbours(rows):
@@ -109,11 +130,14 @@ def ends_of(path: Path, dialect: Dialect, src: Ends, dst: Ends) -> tuple[list[st
 
 
 def _begin_with_counts(rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether the first column counts the rows of edges between the second and the third."""
+    """Return whether the first column has counts or times of edges between the second and the third."""
     first, second, third = ([row[i] for row in rows if len(row) > 2] for i in range(3))
-    ascending = all(float(one) < float(other) for one, other in pairwise(first))
-    apart = set(first).isdisjoint({*second, *third})
-    return len(first) > 2 and ascending and apart and 2 * len(set(second) & set(third)) >= len(set(third))
+    both, all_ends = set(second) & set(third), {*second, *third}
+    if not all_ends.isdisjoint(first):
+        return False
+    if len(first) > 2 and all(float(one) < float(other) for one, other in pairwise(first)):
+        return 2 * len(both) >= len(set(third))
+    return 2 * len(both) >= len(all_ends)
 
 
 def _list_neighbours(rows: Sequence[Sequence[str]]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 
@@ -26,6 +27,11 @@ def read_matrix_market(path: Path, both_directions: bool) -> EdgeTable:
         rows, columns, _, _, field, symmetry = scipy.io.mminfo(text)
         _check_header(path, rows, columns, field, symmetry)
         text.seek(0)
+        if field == "pattern" and (entry := next(_entries(text), None)) and len(entry.split()) > 2:
+            raise TravError(
+                f"{path.name} is a pattern, but has values: write real or integer in its first line."
+            )
+        text.seek(0)
         matrix = scipy.io.mmread(text)
     except TravError:
         raise
@@ -45,6 +51,13 @@ def read_matrix_market(path: Path, both_directions: bool) -> EdgeTable:
         directed=symmetry != "symmetric",
         vertices=np.arange(1, rows + 1),
     )
+
+
+def _entries(text: BytesIO) -> Iterator[bytes]:
+    """Yield the lines of entries of a matrix in coordinates."""
+    lines = (line for line in text if line.strip() and not line.startswith(b"%"))
+    next(lines, None)  # the size
+    yield from lines
 
 
 def _check_header(path: Path, rows: int, columns: int, field: str, symmetry: str) -> None:

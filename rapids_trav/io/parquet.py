@@ -41,6 +41,13 @@ def read_schema(path: Path) -> pa.Schema:
     return schema
 
 
+def range_of(schema: pa.Schema) -> dict[str, range]:
+    """Return the index of pandas that is stored as a range, by its name; empty if there is none."""
+    indices = (schema.pandas_metadata or {}).get("index_columns", [])
+    named = [one for one in indices if isinstance(one, dict) and one.get("name") is not None]
+    return {str(one["name"]): range(one["start"], one["stop"], one["step"]) for one in named}
+
+
 def _common_schema(folder: Path) -> pa.Schema:
     """Return the columns of all files, in types that hold the values of each."""
     schemas = [read_schema(folder)]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from rapids_trav.errors import TravError
 from rapids_trav.io.containers import compression_of, open_bytes
 from rapids_trav.io.dialect import Dialect, check_comment, check_marked_row, comment_pattern
 from rapids_trav.io.sniff import decoded
@@ -75,6 +76,8 @@ def strict(path: Path, dialect: Dialect, tally: Tally, blocks: Iterable[bytes]) 
     """Yield the rows without comments, with one delimiter between two fields, and count them."""
     clean = cleaner(path, dialect, tally)
     for block in blocks:
+        if b"\0" in block:
+            raise _null_character(path, dialect)
         block = clean(block)
         if not block:
             continue
@@ -85,6 +88,16 @@ def strict(path: Path, dialect: Dialect, tally: Tally, blocks: Iterable[bytes]) 
         tally.unseen = tally.unseen or any(sign in block for sign in map(str.encode, UNSEEN))
         tally.unusual = tally.unusual or _has_unusual_integers(block, text)
         yield block
+
+
+def _null_character(path: Path, dialect: Dialect) -> TravError:
+    line = dialect.skip + 1
+    for block in blocks(path, dialect):
+        before, found, _ = block.partition(b"\0")
+        line += before.count(b"\n")
+        if found:
+            break
+    return TravError(f"Line {line} of {path} has a null character, as broken copies have: check the file.")
 
 
 def _single_blanks(block: bytes) -> bytes:

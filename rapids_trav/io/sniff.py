@@ -11,8 +11,8 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from rapids_trav.errors import TravError
-from rapids_trav.io.columns import Ends, Name, as_list
+from rapids_trav.errors import NoEdgesError, TravError
+from rapids_trav.io.columns import Ends, Name, as_list, usual_ends
 from rapids_trav.io.containers import open_bytes
 from rapids_trav.io.dialect import Dialect, TextOptions, check_comment, is_number, split, without_comments
 from rapids_trav.io.header import default_names, has, is_header, unique_names
@@ -40,12 +40,13 @@ def find_dialect(
     comments = COMMENTS if options.comment is None else tuple(filter(None, [options.comment]))
     marked = [i for i, line in enumerate(lines) if comments and line.lstrip().startswith(comments)]
     plain = [i for i, line in enumerate(lines) if line.strip() and i not in set(marked)]
-    told = SEPARATOR.fullmatch(lines[plain[0]].strip()) if plain else None
+    told = SEPARATOR.fullmatch(lines[plain[0]].strip(" \r\n")) if plain else None
     if told:  # of Excel, not a row
         options, plain = replace(options, delimiter=options.delimiter or told[1]), plain[1:]
     if not plain:
         skipped = f" but {len(marked)} comments" if marked else ""
-        raise TravError(f"{path} holds no edges{skipped}: give at least one.")
+        other = ", or say comment='' to read them" if marked else ""
+        raise NoEdgesError(f"{path} holds no edges{skipped}: give at least one{other}.")
     body = [lines[i] for i in plain]
     quote = _quote_sign(body) if options.quote is None else options.quote
     delimiter = options.delimiter or _find_delimiter(path, body, quote)
@@ -71,9 +72,11 @@ def find_dialect(
         if header is None:
             header = is_header(path, skip + 1, rows, wanted)
         first = ["", *rows[0]] if _has_row_names(body, rows, quote, multiline) else rows[0]
-        names = unique_names(path, first) if header else default_names(len(first))
+        if not usual_ends(rows[0]) and not wanted:
+            _check_width(path, skip, body[0], first, rows)
+        names = unique_names(path, first, free=src is not None) if header else default_names(len(first))
     if len(names) < 2:
-        above = len(rows) > 1 and len(rows[1]) > 1
+        above = any(len(row) > 1 for row in rows)
         advice = (
             "delete it if it is a title or counts the rows"
             if above
@@ -106,6 +109,19 @@ def find_dialect(
     return dialect
 
 
+def _check_width(
+    path: Path, skip: int, line: str, first: Sequence[str], rows: Sequence[Sequence[str]]
+) -> None:
+    """Refuse a first line with more or fewer fields than all others have."""
+    widths = {len(row) for row in rows[1:]}
+    if len(rows) > 2 and len(widths) == 1 and len(first) not in (1, *widths):
+        raise TravError(
+            f"Line {skip + 1} of {path} is {line.strip()[:60]!r}, with {len(first)} fields where all others "
+            f"have {widths.pop()}: delete it if it is a title or counts vertices and edges, or name the sign "
+            f"of comments with comment=."
+        )
+
+
 def _check_signs(
     path: Path, rows: Sequence[Sequence[str]], lines: Sequence[str], numbers: Sequence[int]
 ) -> None:
@@ -134,7 +150,9 @@ def _first_text(path: Path, encoding: str | None) -> tuple[str, str, str]:
         start = stream.read(SAMPLE_BYTES)
     if encoding is None:
         encoding = "utf-8-sig"
-        if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        if start.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+            encoding = "utf-32"
+        elif start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             encoding = "utf-16"
         elif b"\0" in start[:4096]:
             raise TravError(
@@ -185,13 +203,17 @@ def _find_delimiter(path: Path, lines: Sequence[str], quote: str) -> str:
         return " "
     best = max(share for share, _ in found.values())
     good = {delimiter: rows for delimiter, (share, rows) in found.items() if share == best}
+    if quote:  # a delimiter that leaves no quote within a field is the likelier one
+        good = {
+            d: rows for d, rows in good.items() if not any(quote in part for row in rows for part in row)
+        } or good
     numbers = [delimiter for delimiter, rows in good.items() if _are_numbers(rows)]
     if len(numbers) == 1:  # "1 2 0,5" is three numbers with blanks between them
         return numbers[0]
     # A tab is hardly ever part of a field, and a sign that a blank follows in each line may be.
     likely = [sign for sign in good if sign != " " and not all(f"{sign} " in line for line in lines)]
     likely = likely or [sign for sign in good if sign != " "]
-    if len(likely) > 1 and "\t" not in likely:
+    if len(likely) > 1 and ("\t" not in likely or len(lines) == 1):
         raise TravError(
             f"{path} has lines such as {lines[0].strip()[:60]!r}, which {' and '.join(map(repr, likely))} "
             f"divide into fields alike: name the one that does with delimiter=."

@@ -15,7 +15,7 @@ import pyarrow.feather
 import pyarrow.ipc
 import pyarrow.orc
 
-from rapids_trav.errors import TravError, written
+from rapids_trav.errors import NoEdgesError, TravError, written
 from rapids_trav.frames.columns import Frame
 from rapids_trav.io.containers import open_bytes
 from rapids_trav.io.dialect import Dialect
@@ -80,13 +80,17 @@ def read_json(path: Path) -> tuple[pa.Table, bool | None, np.ndarray | None]:
     except (OSError, UnicodeError, json.JSONDecodeError) as error:
         raise reading_error(path, error) from error
     if isinstance(found, dict):
+        if isinstance(found.get("elements"), dict):  # of Cytoscape
+            found = {name: [one.get("data", one) for one in part] for name, part in found["elements"].items()}
         lists = [key for key in ("links", "edges") if isinstance(found.get(key), list)]
         if len(lists) == 2:
             raise TravError(f"{path} has both 'links' and 'edges': leave out those that are no edges.")
         if lists:
             directed = found.get("directed") if isinstance(found.get("directed"), bool) else None
             vertices = _nodes(found.get("nodes"))
-        found = found[lists[0]] if lists else [found]
+        found = found[lists[0]] if lists else [None if any(map(_is_column, found.values())) else found]
+    if not found:
+        raise NoEdgesError(f"{path} holds no edges: give at least one.")
     if found and all(isinstance(row, list) and len(row) in (2, 3) for row in found):
         found = [dict(zip(("src", "dst", "weight"), row, strict=False)) for row in found]
     if not all(isinstance(row, dict) for row in found):
@@ -96,6 +100,11 @@ def read_json(path: Path) -> tuple[pa.Table, bool | None, np.ndarray | None]:
     names = list(dict.fromkeys(name for row in found for name in row))
     table = pa.table({name: _column(path, name, [row.get(name) for row in found]) for name in names})
     return table, directed, vertices
+
+
+def _is_column(value: object) -> bool:
+    """Return whether a value is a list, or what pandas writes for a column."""
+    return isinstance(value, list) or (isinstance(value, dict) and all(map(str.isdigit, value)))
 
 
 def _lines(path: Path, text: str) -> list:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from rapids_trav.errors import TravError
+from rapids_trav.errors import NoEdgesError, TravError
 from rapids_trav.io import rows
 from rapids_trav.io.dialect import Dialect, is_infinite, is_number
 from rapids_trav.io.header import NULLS
@@ -24,6 +24,7 @@ NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 FRACTION = r"[+-]?[0-9]*\.[0-9]*[1-9][0-9]*([eE].*)?"
 AMID = r"(-?[0-9.]+[ \t]+[#%]|.*[ \t]#[ \t]).*"  # a field that may end with a comment
 FLOAT = r"^-?[0-9]\.[0-9]{18}e[+-][0-9]{2}$"  # numpy.savetxt writes numbers like this
+THOUSANDS = r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?"
 LINE = " \r\n"
 HELP = "add string_ids=True (--string-ids on the command line) to take the values as they are written"
 
@@ -49,7 +50,8 @@ def read_rows(
             table = parse(stream, dialect, types, not string_ids)
         except pa.ArrowInvalid as error:
             if "Empty CSV file" in str(error):
-                raise TravError(f"{path} holds no edges: give at least one.") from error
+                other = ", or say comment='' to read its comments" if tally.comments else ""
+                raise NoEdgesError(f"{path} holds no edges: give at least one{other}.") from error
             _promote(path, dialect, types, pairs, error)
             continue
         if not tally.unusual or not any(types[name] == pa.int64() for name in ids):
@@ -111,8 +113,7 @@ def _first_type(dialect: Dialect, column: int) -> pa.DataType | None:
         return None
     if all(re.fullmatch(INTEGER, value) and len(value) < 19 for value in values):
         return pa.int64()
-    finite = [value for value in values if not is_infinite(value)]
-    if finite and all(is_number(value, dialect.decimal) for value in finite):
+    if all(is_number(value, dialect.decimal) or is_infinite(value) for value in values):
         return pa.float64()
     return pa.bool_() if all(value in ("True", "False", "true", "false") for value in values) else pa.string()
 
@@ -289,8 +290,11 @@ def check_weight(path: Path, dialect: Dialect, table: pa.Table, name: str) -> No
     for number, _, fields in rows.numbered(path, dialect):
         value = fields[dialect.names.index(name)] if len(fields) == len(dialect.names) else ""
         if value and value not in NULLS and not is_number(value, dialect.decimal) and not is_infinite(value):
-            comma = "," in value and dialect.decimal == "."
-            other = "; a comma before a fraction is read with decimal=','" if comma else ""
+            other = ""
+            if re.fullmatch(THOUSANDS, value):
+                other = "; if commas group its digits, remove them"
+            elif "," in value and dialect.decimal == ".":
+                other = "; a comma before a fraction is read with decimal=','"
             raise TravError(
                 f"Line {number} of {path} has {value[:60]!r} in column {name!r}, which is no number: correct "
                 f"it, or name another column with weight={other}."

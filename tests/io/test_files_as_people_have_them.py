@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.orc
+import pyarrow.parquet
 import pytest
 
 import rapids_trav
@@ -63,6 +64,8 @@ TEXTS = {
     "infinite weights": ("src,dst,w\n1,2,0.5\n2,3,inf\n", {"weight": "w"}, "1>2 2>3"),
     "counted rows": ("0,5,6\n1,6,7\n2,7,8\n", {}, "!src=2 dst=3"),
     "times before ends": ("1200000000 5 6\n1200000001 6 7\n1200000002 7 5\n", {}, "!src=2 dst=3"),
+    "times that come again": ("130 11 25\n130 13 25\n190 25 11\n250 11 13\n", {}, "!src=2 dst=3"),
+    "ratings by users": ("901 1 5\n901 2 3\n902 1 4\n902 7 5\n903 9 1\n", {}, "901>1 901>2 902>1 902>7 903>9"),
     "a path with weights": ("0 1 5\n1 2 3\n2 3 4\n", {}, "0>1 1>2 2>3"),
     "a line of a tab": ("1,2\n\t\n2,3\n", {}, "1>2 2>3"),
     "an arc from its tail": ("tail,head\n1,2\n", {}, "1>2"),
@@ -70,12 +73,26 @@ TEXTS = {
     "numbers that are names": ("0,1\n5,6\n7,8\n", {"src": 0, "dst": "1"}, "5>6 7>8"),
     "names of rows that are numbers": ("from to\n1 5 6\n2 6 7\n", {}, "!Line 2 R header"),
     "a title": ("Trains\nsrc,dst\n1,2\n2,3\n", {}, "!delete title"),
+    "a title of a cell": ("My edges,\nsource,target\n1,2\n2,3\n", {}, "!Line 1 above delete"),
+    "an unknown sign of comments": ("// my graph file\n1 2\n2 3\n", {}, "!Line 1 comment="),
+    "counts above edges with weights": ("4 3\n0 1 5\n1 2 6\n2 3 7\n", {}, "!Line 1 counts"),
+    "counts of lines above edges": ("4\n3\n0 1\n1 2\n2 3\n", {}, "!Line 1 delete"),
+    "a series of names": ("gene,s1,s2,s3\nA,5,6,7\nB,6,7,8\n", {}, "!src="),
+    "degrees are no ends": ("node,in_degree,out_degree\n1,2,3\n2,3,4\n", {}, "!src="),
+    "names with a year": ("exporter,importer,2019\nUSA,DEU,5\nDEU,FRA,6\n", {}, "!exporter src="),
+    "a year that is a weight": ("USA,DEU,2019\nDEU,FRA,2020\n", {}, "USA>DEU DEU>FRA"),
+    "airports": ("origin_airport_id,dest_airport_id,n\n1,2,5\n", {}, "1>2"),
+    "names twice, not needed": ("Time,From,Account,To,Account\n1,a,x,b,y\n", {"src": 3, "dst": 5}, "x>y"),
+    "ends in the order of a comment": ("# weight,source,target\n5,1,2\n6,2,3\n", {}, "!comment src=source"),
+    "a direction in a comment": ("#target,source\n1,2\n2,3\n", {}, "!comment dst=target"),
+    "an index above ends": ("id,source,target\n0,1,2\n1,2,3\n2,3,10\n", {}, "1>2 2>3 3>10"),
     # Delimiters, whatever the extension.
     "brackets": ("(1,2)\n(2,3)\n", {}, "!brackets"),
     "a sign behind each row": ("1 2,\n2 3,\n", {}, "!3, delimiter="),
     "a sign behind each first field": ("1: 2\n2: 3\n3: 1\n", {}, "!3: delimiter="),
     "a table in Markdown": ("| src | dst |\n|-----|:---:|\n| 1 | 2 |\n", {}, "!Line 2 rule"),
     "the separator of Excel": ("sep=;\nsrc;dst\n1;2\n2;3\n", {}, "1>2 2>3"),
+    "a tab, which Excel is told": ("sep=\t\nsrc\tdst\n1\t2\n2\t3\n", {}, "1>2 2>3"),
     "a control character": ("1\x012\n2\x013\n", {"delimiter": "\x01"}, "1>2 2>3"),
     "thousands": ("src;dst\n1.000;2\n1;3\n", {"decimal": ","}, "1.000>2 1>3"),
     "blanks without a break": ("src,dst\n1\u00a0,2\n1,3\n", {}, "1>2 1>3"),
@@ -119,6 +136,7 @@ TEXTS = {
     "percent": ("source,target,share\na,b,5%\n", {}, "a>b"),
     # Quotes.
     "quotes between blanks": ('"ann" "bob" 3\n"New York" "bob" 4\n', NO, "ann>bob|New York>bob"),
+    "delimiters within quotes between blanks": ('"a;b" "c;d" 1\n"e" "a;b" 2\n', NO, "a;b>c;d e>a;b"),
     "blanks within quotes": ('"New  York"   "bob"\n"a\tb" "c"\n', NO, "New  York>bob|a\tb>c"),
     "names of rows": ('"from" "to"\n"1" "a" "b"\n"2" "b" "c"\n', {}, "a>b b>c"),
     "names of rows, bare": ("from to km\n1 a b 5\n2 b c 6\n", {}, "a>b b>c"),
@@ -136,6 +154,10 @@ TEXTS = {
     "single quotes": ("source,target\n'a, b','c'\n'd','e'\n", {}, "a, b>c|d>e"),
     "apostrophes": ("source,target\n't Hooft,O'Neil\nb,c\n", {}, "'t Hooft>O'Neil|b>c"),
     "several lines": ('src,dst,note\na,b,"two\nlines"\nb,c,x\n', {}, "a>b b>c"),
+    "several lines further down": (
+        "src,dst,note\n" + "a,b,x\n" * 2000 + 'b,c,"two\nlines"\n', {"quote": '"'}, "a>b b>c"),
+    "several lines further down, not said": (
+        "src,dst,note\n" + "a,b,x\n" * 2000 + 'b,c,"two\nlines"\n', {}, "!quote="),
     "a name of several lines": ('src,dst\n"a\nb",c\nd,e\n', {}, "a\nb>c|d>e"),
     # Ids that must not become others.
     "exponents": ("source,target\n1E5,2E3\n10E4,2E3\n", {}, "1E5>2E3 10E4>2E3"),
@@ -176,12 +198,17 @@ TEXTS = {
     "a weight that is none": ("src,dst,km\na,b,5\nb,c,far\n", {"weight": "km"}, "!Line 3 far weight="),
     "a weight with a comma": ("src;dst;km\na;b;1,5\n", {"weight": "km"}, "!decimal="),
     "a stray carriage return": ("src,dst\n1,2\n2,3\r4,5\n", {}, "!Line 3"),
+    "thousands with commas": ('src,dst,w\na,b,"1,500"\nb,c,2\n', {"weight": "w"}, "!remove"),
+    "infinite weights alone": ("src,dst,w\n1,2,inf\n2,3,-Infinity\n", {"weight": "w"}, "1>2 2>3"),
+    "null characters": ("0 1\n" * 99999 + "1 2\0\n", {}, "!Line 100000 null"),
+    "marks that begin all rows": ("from to\n#a #b\n#b #c\n", {}, "!comment="),
     "an adjacency list": ("1 2 3\n2 3\n3\n", {}, "!adjacency"),
     # Encodings.
     "Latin 1": ("source,target\nÅse,Bjørn\n".encode("latin-1"), {"encoding": "latin-1"}, "Åse>Bjørn"),
     "Latin 1, not said": ("source,target\nÅse,Bjørn\n".encode("latin-1"), {}, "!encoding= Line 2"),
     "Latin 1 further down": (b"a,b\n" * 99999 + b"\xc5,b\n", NO, "!encoding= 100000"),
     "UTF-16": ("source,target\nÅse,Bjørn\n".encode("utf-16"), {}, "Åse>Bjørn"),
+    "UTF-32": ("source,target\nÅse,Bjørn\n".encode("utf-32"), {}, "Åse>Bjørn"),
     "UTF-16 without its mark": ("1,2\n".encode("utf-16-le"), {"encoding": "utf-16-le"}, "1>2"),
     "UTF-16 without its mark, not said": ("1,2\n".encode("utf-16-le"), {}, "!encoding="),
     "UTF-8 with a mark": ("source,target\nÅse,Bjørn\n".encode("utf-8-sig"), {}, "Åse>Bjørn"),
@@ -193,6 +220,10 @@ TEXTS = {
     "JSON lines": ('{"source": "a", "target": "b"}\n{"source": "b", "target": "c"}\n', {}, "a>b b>c"),
     "JSON records": ('[{"from": 1, "to": 2},\n {"from": 2, "to": 3}]', {}, "1>2 2>3"),
     "JSON pairs": ("[[1, 2], [2, 3]]", {}, "1>2 2>3"),
+    "JSON of Cytoscape": (
+        '{"elements": {"nodes": [], "edges": [{"data": {"source": "a", "target": "b"}}]}}', {}, "a>b"),
+    "JSON of columns": ('{"source": {"0": 1}, "target": {"0": 2}}', {}, "!records"),
+    "JSON of nothing": ("[]", {}, "!no edges"),
     "JSON of nodes and links": ('{"nodes": [], "links": [{"source": "a", "target": "b"}]}', {}, "a>b"),
     "JSON with a null": ('{"source": 9007199254740993, "target": 2}\n{"source": null, "target": 4}\n', {}, "!Record 2 null source"),
     "JSON of unsigned ids": ('{"source": 18446744073709551615, "target": 18446744073709551614}\n', {}, "18446744073709551615>18446744073709551614"),
@@ -219,9 +250,15 @@ TEXTS = {
     "METIS of two neighbours, not said": ("4 4\n2 3\n1 4\n1 4\n2 3\n", {}, "!format=metis"),
     "an edge list of NetworkX": ("# by hand\n0 1 {}\n1 10 {'weight': 7, 'kind': 'a b'}\n", {}, "0>1 1>10"),
     "an edge list of NetworkX of words": ("b 01 {'weight': 7}\n01 a {}\n", {}, "b>01 01>a"),
+    "an edge list of NetworkX with marks": ("a#1 b {'c': '#ff'}\nb #e {}\n", {}, "a#1>b b>#e"),
     "a matrix of Matrix Market": (
         "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n", {}, "1>2"),
     "GML": ("graph [ node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 ] ]\n", {}, "1>2"),
+    "GML in UTF-8": (
+        'graph [\n node [ id 0 label "Åse" ]\n node [ id 1 label "b" ]\n edge [ source 0 target 1 ]\n]\n', {},
+        "Åse>b"),
+    "a pattern with values": (
+        "%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2 5\n2 3 6\n", {}, "!pattern"),
     "GML with an edge twice": (
         "graph [ directed 1 node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 ] edge [ source 1 target 2 ] ]\n", {},
         "1>2",
@@ -230,6 +267,10 @@ TEXTS = {
     "Pajek of lists": ('*Vertices 3\n1 "a"\n2 "b"\n3 "c"\n*Arcslist\n1 2 3\n', {}, "!*Arcs"),
     "Pajek of both kinds": ('*Vertices 3\n1 "a"\n2 "b"\n3 "c"\n*Arcs\n1 2\n*Edges\n2 3\n', {}, "!either *Edges"),
     "Pajek of Infomap": ('*Vertices 2\n1 "a"\n2 "b"\n*Links\n1 2\n', {}, "!*Arcs"),
+    "Pajek of two modes": ('*Vertices 3 1\n1 "a"\n2 "b"\n3 "c"\n*Edges\n1 2\n1 3\n', {}, "a>b a>c"),
+    "Pajek with equal labels": ('*Vertices 2\n1 "x"\n2 "x"\n*Edges\n1 2\n', {}, "!labels"),
+    "Pajek in Latin 1": (
+        '*Vertices 2\n1 "Åse"\n2 "b"\n*Arcs\n1 2\n'.encode("latin-1"), {"encoding": "latin-1"}, "Åse>b"),
     "Pajek without a number": ('*Vertices\n1 "a"\n2 "b"\n*Arcs\n1 2\n', {}, "!Line 1 number"),
     "Pajek without labels": ('*Vertices 3\n2 "b"\n*Arcs\n1 2\n2 3\n', {}, "1>b b>3"),
     "a pickle": (b"\x80\x02]q\0.", {}, "!pickle"),
@@ -237,6 +278,10 @@ TEXTS = {
     "GraphML": ("<?xml version='1.0'?>\n<graphml><graph edgedefault='directed'><node id='a'/><node id='b'/>"
                 "<edge source='a' target='b'/></graph></graphml>", {}, "a>b"),
     "a web page": ("<!DOCTYPE html>\n<html></html>\n", {}, "!web page"),
+    "GraphML of two graphs": (
+        "<graphml><graph edgedefault='directed'><edge source='a' target='b'/></graph>"
+        "<graph edgedefault='directed'><edge source='c' target='d'/></graph></graphml>", {}, "!several"),
+    "another kind of XML": ('<?xml version="1.0"?>\n<edges><e s="1" t="2"/></edges>\n', {}, "!XML"),
     "a pointer of Git LFS": (
         "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n", {}, "!git lfs pull"),
     "a workbook": (b"SQLite format 3\0", {}, "!export"),
@@ -321,6 +366,8 @@ def test_several_files_and_folders(tmp_path):
     assert read_edges(folder)["dst"].tolist() == [2, 3]
     (tmp_path / "more").write_text("src,dst\nx,3\n")
     assert read_edges([folder, tmp_path / "more"])["src"].tolist() == ["1", "2", "x"]
+    (folder / "part-2").touch()
+    assert read_edges(folder)["dst"].tolist() == [2, 3]
     (tmp_path / "more").write_text("src,dst,km\n1,3,2\n")
     with pytest.raises(TravError, match="the same columns"):
         read_edges([folder, tmp_path / "more"])
@@ -387,4 +434,20 @@ def test_an_index_of_pandas_is_columns_again(tmp_path):
     assert inspect_edges(path).src == ["from_id"]
     EDGES.assign(from_id=[None, "b"]).to_parquet(path)
     with pytest.raises(TravError, match=r"Row 1 of .* no value \(null\) in column 'from_id'"):
+        read_edges(path)
+    pairs = pd.DataFrame({"source": [1, 2, 3], "target": [2, 3, 10]}).set_index("source")
+    for write in (pairs.to_parquet, lambda path: pa.feather.write_feather(pa.Table.from_pandas(pairs), path)):
+        write(path)  # pandas keeps such an index as a range
+        pd.testing.assert_frame_equal(read_edges(path), pairs.reset_index())
+
+
+def test_parquet_that_cannot_be_edges(tmp_path):
+    path = tmp_path / "edges.parquet"
+    pa.parquet.write_table(pa.table({"source": [{"id": 1}], "target": [{"id": 2}]}), path)
+    for call in (read_edges, inspect_edges):
+        with pytest.raises(TravError, match="holds lists or objects: name a column of plain values"):
+            call(path)
+    EDGES.to_parquet(path)
+    path.write_bytes(gzip.compress(path.read_bytes()))
+    with pytest.raises(TravError, match="decompress"):
         read_edges(path)
