@@ -38,7 +38,7 @@ REFUSED: dict[str, tuple[str, bytes]] = {
     "UTF-16 without its mark": ("a.csv", "src,dst\n1,2\n".encode("utf-16-le")),
     "cut GZIP": ("a.csv.gz", gzip.compress(b"src,dst\n1,2\n")[:20]),
     "cut BZIP2": ("a.csv", bz2.compress(b"src,dst\n1,2\n")[:20]),
-    "another extension": ("a.parquet", b"1,2\n2,3\n"),
+    "cut Parquet": ("a.parquet", b"PAR1\x15\0"),
     "cut XZ": ("a.csv", lzma.compress(b"src,dst\n1,2\n")[:40]),
     "a pickle": ("a.csv", b"\x80\x04\x95\0"),
     "a web page": ("a.csv", b"<!DOCTYPE html>\n<html></html>\n"),
