@@ -26,7 +26,7 @@ from rapids_trav.storage.sums_memory import adding_up
 BACKWARDS: dict[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
 
 
-def closeness(graph: TraversableGraph, vertices: object, options: CentralityOptions, improved: bool) -> Frame:
+def closeness(graph: TraversableGraph, vertices: object, improved: bool, options: CentralityOptions) -> Frame:
     """Return the frame that `Graph.closeness` documents."""
     columns, sums = _sums(graph, vertices, options)
     value = closeness_of(sums, graph.n_vertices, improved, graph.engine.xp)

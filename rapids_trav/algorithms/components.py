@@ -33,13 +33,14 @@ from rapids_trav.ids.maps import vertex_dtype
 from rapids_trav.memory.model.program import question_bytes, shortcut_bytes, union_bytes, union_bytes_on_gpu
 from rapids_trav.programs.run_state import RunState
 from rapids_trav.programs.shipped import connected_components
+from rapids_trav.utilities.progress import streamed
 
 FIRST = 4  # iterations before the first shortcut; graphs of small diameter need none
 
 
-def components(graph: TraversableGraph, options: ComponentsOptions, on_page: OnPage | None = None) -> Answer:
+def components(graph: TraversableGraph, options: ComponentsOptions) -> Answer:
     """Return the frame that `Graph.components` documents."""
-    with labelled(graph, options, on_page) as done:
+    with labelled(graph, options, streamed()) as done:
         label = graph.values.in_order(done.values)
         columns = graph.id_columns("vertex") | graph.id_columns("component", graph.values.at(label))
         return answer(graph, columns, done, options.as_program)

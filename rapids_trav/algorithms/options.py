@@ -21,7 +21,7 @@ from rapids_trav.engines.interface import MOST_LEVELS
 from rapids_trav.errors import TravError, written
 from rapids_trav.storage.filters import Filter, Where
 from rapids_trav.tuning import Policy, RunTuning, SearchTuning, tuned
-from rapids_trav.utilities.checks import flag, integer, one_of
+from rapids_trav.utilities.checks import flag, flags, integer, one_of
 from rapids_trav.utilities.locations import location
 from rapids_trav.utilities.progress import ProgressOption, check_progress
 
@@ -62,8 +62,7 @@ class SearchOptions:
         one_of("direction", self.direction, get_args(Direction))
         if self.depth_limit is not None:
             whole_number("depth_limit", self.depth_limit, "None searches without limit")
-        for name in ("predecessors", "reached_only", "deterministic", "trace"):
-            flag(name, getattr(self, name))
+        flags(self, "predecessors", "reached_only", "deterministic", "trace")
         policy = self._settings.policy
         if policy is not None and not (isinstance(self.variant, str) and self.variant == "direction"):
             raise TravError(

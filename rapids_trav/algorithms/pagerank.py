@@ -18,16 +18,17 @@ import numpy as np
 
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import PagerankOptions
-from rapids_trav.algorithms.run import Answer, OnPage, answer, execute, gather_view, running
+from rapids_trav.algorithms.run import Answer, answer, execute, gather_view, running
 from rapids_trav.algorithms.weights import check_rank_weights
 from rapids_trav.engines.runs import Run
 from rapids_trav.errors import TravError
 from rapids_trav.memory.model.program import question_bytes
 from rapids_trav.programs.run_state import RunState
 from rapids_trav.programs.shipped import pagerank as program_of
+from rapids_trav.utilities.progress import streamed
 
 
-def pagerank(graph: TraversableGraph, options: PagerankOptions, on_page: OnPage | None = None) -> Answer:
+def pagerank(graph: TraversableGraph, options: PagerankOptions) -> Answer:
     """Return the frame that `Graph.pagerank` documents."""
     n = graph.n_vertices
     question = options.as_program(n, weighted=graph.weight is not None)
@@ -41,7 +42,7 @@ def pagerank(graph: TraversableGraph, options: PagerankOptions, on_page: OnPage 
         if view.weights is not None:
             check_rank_weights(graph, view, dtype, float(1.0 - options.alpha) / max(n, 1))
         state = RunState(graph.values.filled(1.0 / max(n, 1), dtype), graph.values.flags())
-        done = execute(graph, view, program, state, question, on_page=on_page)
+        done = execute(graph, view, program, state, question, on_page=streamed())
         del state
         _check_converged(done, options.max_iter, tol)
         columns = graph.id_columns("vertex") | {"pagerank": graph.values.in_order(done.values)}

@@ -83,7 +83,8 @@ def ask_for_roots(graph: TraversableGraph, asked: SearchOptions) -> SearchReques
 
 def _checked(graph: TraversableGraph, asked: SearchOptions) -> Where | None:
     """Refuse options that do not suit the graph; return its filter."""
-    one_of("variant", asked.variant, graph.engine.variants, f" of the {graph.engine.name} engine")
+    engine = graph.engine
+    one_of("variant", asked.variant, engine.variants, f" of the {engine.name} engine")
     if asked.of_ranks and not graph.values.spread:
         raise TravError(
             f"tuning names {written(next(iter(asked.of_ranks)))}, which is only for graphs on the workers of "

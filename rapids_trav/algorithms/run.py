@@ -29,17 +29,12 @@ from rapids_trav.programs.parameters import check_parameters, parameter_numbers
 from rapids_trav.programs.run_state import RunState
 from rapids_trav.storage.interface import is_device
 from rapids_trav.storage.run_memory import least_of_run
+from rapids_trav.utilities.progress import streamed
 
 OnPage = Callable[[int, int], None]  # called with the pages and bytes streamed since the last call
 
 
-def run(
-    graph: TraversableGraph,
-    program: Program,
-    initial: object,
-    options: ProgramOptions,
-    on_page: OnPage | None = None,
-) -> Answer:
+def run(graph: TraversableGraph, program: Program, initial: object, options: ProgramOptions) -> Answer:
     """Return the frame that `Graph.run` documents."""
     if not isinstance(program, Program):
         raise TravError(
@@ -59,7 +54,7 @@ def run(
     given = 2 * value + 1  # the initial values, as given and as cast
     with running(graph, view, program, question, question_bytes(value, ranked, given=given)):
         state = starting_state(graph, program, initial, question.sources)
-        done = execute(graph, view, program, state, question, on_page=on_page)
+        done = execute(graph, view, program, state, question, on_page=streamed())
         del state
         columns = graph.id_columns("vertex") | {"value": graph.values.in_order(done.values)}
         return answer(graph, columns, done, question)

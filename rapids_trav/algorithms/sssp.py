@@ -44,18 +44,17 @@ from rapids_trav.programs.run_state import RunState
 from rapids_trav.programs.shipped import saturating_paths, shortest_paths
 from rapids_trav.storage.adjacency_set import AdjacencySet, MemoryView
 from rapids_trav.storage.block_sizes import FEWEST_IN_HAND, reading
+from rapids_trav.utilities.progress import streamed
 
 INFINITE = float("inf")
 BLOCK = 1 << 22  # edges processed at once to find predecessors
 
 
-def sssp(
-    graph: TraversableGraph, sources: object, options: SsspOptions, on_page: OnPage | None = None
-) -> Answer:
+def sssp(graph: TraversableGraph, sources: object, options: SsspOptions) -> Answer:
     """Return the frame that `Graph.sssp` documents."""
     check_weights(graph, "sssp")
     roots = unique(graph, vertices(graph, "sources", sources))
-    with shortest(graph, roots, options, on_page) as found:
+    with shortest(graph, roots, options, streamed()) as found:
         columns = _columns(graph, found, options.reached_only)
         return answer(graph, columns, found.run, found.question)
 

@@ -18,7 +18,7 @@ from types import ModuleType
 
 import numpy as np
 
-from rapids_trav.algorithms.guard import question
+from rapids_trav.algorithms.guard import answered, reusable
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.request import on_engine, unique, vertices
 from rapids_trav.csr.adjacency import Array
@@ -46,7 +46,6 @@ class TreeError(TravError):
     """A tree that breaks a rule."""
 
 
-@question
 def check_tree(
     graph: TraversableGraph,
     result: Frame,
@@ -73,10 +72,14 @@ def check_tree(
     TreeError
         If the tree breaks a rule; the message names each broken rule and a vertex that breaks it.
     """
-    n = graph.n_vertices
+    n, again = graph.n_vertices, reusable(sources)
     beside = MARK_BYTES * n + CHECKED_BYTES * _fewest(max(2 * graph.n_edges, n))
-    with graph.storage.room(TREE_BYTES * n, "a tree to check", beside):
-        _check_tree(graph, result, sources, direction, where, depth_limit)
+
+    def check() -> None:
+        with graph.storage.room(TREE_BYTES * n, "a tree to check", beside):
+            _check_tree(graph, result, again, direction, where, depth_limit)
+
+    answered(graph, "check_tree", check)
 
 
 def _check_tree(

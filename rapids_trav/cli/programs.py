@@ -8,9 +8,6 @@ from collections.abc import Callable
 import click
 import pandas as pd
 
-from rapids_trav.algorithms import components as components_
-from rapids_trav.algorithms import pagerank as pagerank_
-from rapids_trav.algorithms import sssp as sssp_
 from rapids_trav.algorithms.options import (
     PAGE,
     ComponentsOptions,
@@ -27,7 +24,7 @@ from rapids_trav.cli.report import console, count
 from rapids_trav.cli.tables import trace_tables, without_idle
 from rapids_trav.frames.columns import Frame
 from rapids_trav.io.write import to_pandas
-from rapids_trav.utilities.progress import PageProgress
+from rapids_trav.utilities.progress import PageProgress, Told, told_to
 from rapids_trav.utilities.sizes import readable
 
 SHOWN = 10  # components or vertices listed in a summary
@@ -78,7 +75,7 @@ def components(output: str | None, picture: str | None, quiet: bool, **options: 
     \b
     rapids-trav components facebook
     """
-    _run(components_.components, ComponentsOptions, output, picture, quiet, options, _component_sizes)
+    _run("components", ComponentsOptions, output, picture, quiet, options, _component_sizes)
 
 
 @click.command(short_help="Shortest paths by weight.")
@@ -94,7 +91,7 @@ def sssp(output: str | None, picture: str | None, quiet: bool, **options: Given)
     \b
     rapids-trav sssp roads.csv --weight metres --source 17
     """
-    _run(sssp_.sssp, SsspOptions, output, picture, quiet, options, _distances)
+    _run("sssp", SsspOptions, output, picture, quiet, options, _distances)
 
 
 @click.command(short_help="PageRank of every vertex.")
@@ -109,11 +106,11 @@ def pagerank(output: str | None, picture: str | None, quiet: bool, **options: Gi
     \b
     rapids-trav pagerank twitter-ego --output ranks.parquet
     """
-    _run(pagerank_.pagerank, PagerankOptions, output, picture, quiet, options, _top)
+    _run("pagerank", PagerankOptions, output, picture, quiet, options, _top)
 
 
 def _run(
-    question: Callable,
+    name: str,
     kind: type[ComponentsOptions | SsspOptions | PagerankOptions],
     output: str | None,
     picture: str | None,
@@ -132,8 +129,8 @@ def _run(
     opened = open_graph(**options)
     arguments = [] if source is None else [opened.ids(source, "--source")]
     start = time.perf_counter()
-    with PageProgress(RUNNING, console(stderr=True)) as pages:
-        answer = question(opened.graph.contents, *arguments, request, pages.on_page)
+    with PageProgress(RUNNING, console(stderr=True)) as pages, told_to(Told(pages.tell, pages.on_page)):
+        answer = opened.graph.questions.ask(name, *arguments, request)
     took = time.perf_counter() - start
     result, trace = answer if request.trace else (answer, None)
     if not quiet:
@@ -141,7 +138,7 @@ def _run(
     if picture is not None:
         from rapids_trav import plot
 
-        plot.save(plot.run(trace, title=f"{question.__name__} of {opened.name}"), picture)
+        plot.save(plot.run(trace, title=f"{name} of {opened.name}"), picture)
     write(result, output)
 
 

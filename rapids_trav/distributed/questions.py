@@ -17,18 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from rapids_trav.algorithms.bfs import Answer, Traced
 from rapids_trav.algorithms.bfs_stream import BfsStream, OpenStreams, counted
 from rapids_trav.algorithms.khop import Neighborhood
-from rapids_trav.algorithms.options import (
-    BetweennessOptions,
-    CentralityOptions,
-    ClosenessOptions,
-    ComponentsOptions,
-    Direction,
-    PagerankOptions,
-    PathOptions,
-    ProgramOptions,
-    SearchOptions,
-    SsspOptions,
-)
+from rapids_trav.algorithms.options import Direction, PathOptions, SearchOptions
 from rapids_trav.distributed.dask_frames import Futures, assembled, joined, portable, without_rows
 from rapids_trav.distributed.session.waiting import thread_for_others
 from rapids_trav.errors import CLOSED, TravError
@@ -36,7 +25,6 @@ from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.exchange import EdgeColumns
 from rapids_trav.ids.each_vertex import each_vertex
 from rapids_trav.memory.budget import Budget
-from rapids_trav.programs.definition import Program
 from rapids_trav.storage.filters import refuse_mask
 from rapids_trav.utilities.locations import location
 from rapids_trav.utilities.progress import shown
@@ -111,8 +99,13 @@ class DistributedQuestions:
             f"({rows} x {columns}){lost}"
         )
 
-    def bfs(self, sources: object, options: SearchOptions) -> Answer:
-        kept = self._ask("bfs", sources, **_named(options))
+    def ask(self, name: str, *arguments: Any) -> Any:
+        if name in UNANSWERED:
+            raise unanswered(name)
+        return getattr(self, f"_{name}")(*arguments)
+
+    def _bfs(self, sources: object, options: SearchOptions) -> Answer:
+        kept = self._call("bfs", sources, **_named(options))
         kind = ("bfs", options.mode, options.predecessors)
         result = self._frame(kept, "result", kind, in_turns=options.mode == "each")
         return Traced(result, self._small(kept, "trace")) if options.trace else result
@@ -123,78 +116,45 @@ class DistributedQuestions:
         given = each_vertex("roots", roots, len(self.ends[0]), on_gpu=False)
         total = len(roots) if isinstance(roots, Sized) else None
         silent = replace(options, progress=False)
-        answers = ((root, self.bfs(root, silent)) for root in given)
+        answers = ((root, self._bfs(root, silent)) for root in given)
         stream: BfsStream[Frame] = BfsStream(counted(answers, total, options.progress))
         return self._streams.add(stream)
 
-    def paths(self, sources: object, options: PathOptions) -> Frame:
+    def _paths(self, sources: object, options: PathOptions) -> Frame:
         if options.weighted:
             raise TravError(
                 "weighted=True needs weights, which a graph on the workers of a cluster does not have: build "
                 "the graph in this process, with edges.compute().trav.graph(...), and ask it."
             )
         named = _named(options)
-        kept = self._ask("paths", sources, named.pop("targets", None), **named)
+        kept = self._call("paths", sources, named.pop("targets", None), **named)
         return self._frame(kept, "result", ("paths", options.mode))
 
-    def khop(self, seeds: object, k: int, options: SearchOptions) -> Neighborhood:
-        kept = self._ask("khop", seeds, k, **_named(options))
+    def _khop(self, seeds: object, k: int, options: SearchOptions) -> Neighborhood:
+        kept = self._call("khop", seeds, k, **_named(options))
         src, dst = map(tuple, self.ends)
         columns = EdgeColumns(src, dst, None, self.directed)
         return Neighborhood.of(self._frame(kept, "vertices", ("khop",)), self._edges(kept), columns)
 
-    def levels(self, sources: object, options: SearchOptions) -> Frame:
+    def _levels(self, sources: object, options: SearchOptions) -> Frame:
         named = _named(options)
         named.pop("predecessors", None)  # levels need only distances
-        return self._frame(self._ask("levels", sources, **named), "result", ("levels", options.mode))
+        return self._frame(self._call("levels", sources, **named), "result", ("levels", options.mode))
 
-    def degrees(self, direction: Direction) -> Frame:
-        return self._frame(self._ask("degrees", direction), "result", ("degrees",))
+    def _degrees(self, direction: Direction) -> Frame:
+        return self._frame(self._call("degrees", direction), "result", ("degrees",))
 
-    def memory(self) -> Frame:
-        return self._small(self._ask("memory"), "result")
+    def _memory(self) -> Frame:
+        return self._small(self._call("memory"), "result")
 
-    def n_self_loops(self) -> int:
-        return int(self._ask("n_self_loops")[0])
+    def _n_self_loops(self) -> int:
+        return int(self._call("n_self_loops")[0])
 
-    def n_duplicate_edges(self) -> int:
-        return int(self._ask("n_duplicate_edges")[0])
+    def _n_duplicate_edges(self) -> int:
+        return int(self._call("n_duplicate_edges")[0])
 
-    def save(self, folder: str | os.PathLike[str]) -> None:
-        self._ask("save", str(location("folder", folder).absolute()))
-
-    def run(self, program: Program, initial: object, options: ProgramOptions) -> NoReturn:
-        raise unanswered("run")
-
-    def components(self, options: ComponentsOptions) -> NoReturn:
-        raise unanswered("components")
-
-    def sssp(self, sources: object, options: SsspOptions) -> NoReturn:
-        raise unanswered("sssp")
-
-    def pagerank(self, options: PagerankOptions) -> NoReturn:
-        raise unanswered("pagerank")
-
-    def closeness(self, vertices: object, options: ClosenessOptions, improved: bool) -> NoReturn:
-        raise unanswered("closeness")
-
-    def harmonic(self, vertices: object, options: ClosenessOptions) -> NoReturn:
-        raise unanswered("harmonic")
-
-    def eccentricity(self, vertices: object, options: CentralityOptions) -> NoReturn:
-        raise unanswered("eccentricity")
-
-    def diameter(self, options: CentralityOptions) -> NoReturn:
-        raise unanswered("diameter")
-
-    def betweenness(self, options: BetweennessOptions) -> NoReturn:
-        raise unanswered("betweenness")
-
-    def distances(self, pairs: object, options: CentralityOptions) -> NoReturn:
-        raise unanswered("distances")
-
-    def path_layout(self, relaxed: int) -> NoReturn:
-        raise unanswered("path_layout")
+    def _save(self, folder: str | os.PathLike[str]) -> None:
+        self._call("save", str(location("folder", folder).absolute()))
 
     def close(self) -> None:
         self._streams.refuse(CLOSED)
@@ -206,7 +166,7 @@ class DistributedQuestions:
             "client of the cluster where it is needed."
         )
 
-    def _ask(self, name: str, *arguments: object, **options: object) -> Any:
+    def _call(self, name: str, *arguments: object, **options: object) -> Any:
         from rapids_trav.distributed.ranks.service import ask
 
         progress: object = options.pop("progress", False)

@@ -182,7 +182,7 @@ class PandasFrames:
             values = move(column, np)
             plain = isinstance(dtype, np.dtype)
             return values.astype(dtype, copy=False) if plain else pd.array(values, dtype)
-        values, valid = (move(part, np) for part in column)
+        values, valid = move(column.values, np), move(column.valid, np)
         if isinstance(dtype, np.dtype) and dtype.kind == "f":
             return np.where(valid, values, np.nan).astype(dtype)
         if isinstance(dtype, np.dtype):
@@ -195,7 +195,7 @@ class PandasFrames:
 
     def _entry(self, column: Column) -> Series:
         if isinstance(column, Masked):
-            return _nullable(*(move(part, np) for part in column))
+            return _nullable(move(column.values, np), move(column.valid, np))
         own = isinstance(column, (pd.Series, pd.api.extensions.ExtensionArray))
         return column if own else move(column, np)
 

@@ -71,7 +71,7 @@ class CentralityMethods(GraphProperties):
         """
         flag("improved", improved)
         options = ClosenessOptions(direction=direction, where=where, progress=progress)
-        return self.questions.closeness(of, options, improved)
+        return self.questions.ask("closeness", of, improved, options)
 
     def harmonic(
         self,
@@ -108,7 +108,7 @@ class CentralityMethods(GraphProperties):
         1       1  3.000000
         """
         options = ClosenessOptions(direction=direction, where=where, progress=progress)
-        return self.questions.harmonic(of, options)
+        return self.questions.ask("harmonic", of, options)
 
     def eccentricity(
         self,
@@ -154,7 +154,7 @@ class CentralityMethods(GraphProperties):
         4       4             4        4
         """
         options = CentralityOptions(direction=direction, where=where, progress=progress)
-        return self.questions.eccentricity(of, options)
+        return self.questions.ask("eccentricity", of, options)
 
     def diameter(
         self,
@@ -180,7 +180,7 @@ class CentralityMethods(GraphProperties):
         8
         """
         options = CentralityOptions(direction=direction, where=where, progress=progress)
-        return self.questions.diameter(options)
+        return self.questions.ask("diameter", options)
 
     def betweenness(
         self,
@@ -267,7 +267,7 @@ class CentralityMethods(GraphProperties):
             where=where,
             progress=progress,
         )
-        return self.questions.betweenness(options)
+        return self.questions.ask("betweenness", options)
 
     def distances(
         self,
@@ -312,4 +312,4 @@ class CentralityMethods(GraphProperties):
         1     107    4038         4
         """
         options = CentralityOptions(direction=direction, where=where, progress=progress)
-        return self.questions.distances(pairs, options)
+        return self.questions.ask("distances", pairs, options)

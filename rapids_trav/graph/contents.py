@@ -33,6 +33,10 @@ class GraphContents:
         self.rows = rows
         self.ids = ids
         self.storage = storage
+        self.engine: Engine = storage.engine
+        self.n_vertices = ids.n
+        self.values = LocalValues(self.engine, ids)
+        """Operations on the values of all vertices."""
         self.n_edges = n_edges
         self.directed = directed
         self.weight = weight
@@ -45,22 +49,9 @@ class GraphContents:
         return self.storage.budget
 
     @property
-    def engine(self) -> Engine:
-        return self.storage.engine
-
-    @property
-    def values(self) -> LocalValues:
-        """Operations on the values of all vertices."""
-        return LocalValues(self.engine, self.ids)
-
-    @property
     def frame_library(self) -> str:
         """Name of the library of the caller's frames and of the answers, such as "pandas"."""
         return self.rows.source.library.answers
-
-    @property
-    def n_vertices(self) -> int:
-        return self.ids.n
 
     @property
     def ends(self) -> tuple[Sequence[Hashable], Sequence[Hashable]]:

@@ -335,7 +335,7 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         4
         """
         with shown("saving the graph", progress):
-            self.questions.save(folder)
+            self.questions.ask("save", folder)
 
     def degrees(self, direction: Direction = "out") -> Frame:
         """Return the number of edges at each vertex, as a frame of `vertex` and `degree` (int64).
@@ -352,7 +352,7 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         1684    1684     792
         1912    1912     755
         """
-        return self.questions.degrees(direction)
+        return self.questions.ask("degrees", direction)
 
     def memory(self) -> Frame:
         """List the memory that the graph holds in addition to the caller's edges, by structure.
@@ -369,17 +369,17 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         0        vertex ids       0  host
         1  CSR, symmetrised  722032  host
         """
-        return self.questions.memory()
+        return self.questions.ask("memory")
 
     @cached_property
     def n_self_loops(self) -> int:
         """Number of rows whose two ends are the same vertex, counted on first access."""
-        return self.questions.n_self_loops()
+        return self.questions.ask("n_self_loops")
 
     @cached_property
     def n_duplicate_edges(self) -> int:
         """Number of rows that repeat an edge of an earlier row, counted on first access."""
-        return self.questions.n_duplicate_edges()
+        return self.questions.ask("n_duplicate_edges")
 
     def close(self) -> None:
         """Free the memory that the graph holds, here and on workers; later questions raise an error.

@@ -227,7 +227,7 @@ class JoinMethods(GraphProperties):
         (1, 3.0)
         """
         with shown("path_layout", progress):
-            return self.questions.path_layout(relaxed)
+            return self.questions.ask("path_layout", relaxed)
 
     def _in_this_process(self, method: str) -> GraphContents:
         """Return the graph's contents; refuse the method for a graph on the workers of a cluster."""

@@ -1,8 +1,10 @@
-"""Questions to a graph whose parts are in this process."""
+"""Queries of a graph whose parts are in this process."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -21,124 +23,68 @@ from rapids_trav.algorithms import (
     run,
     sssp,
 )
-from rapids_trav.algorithms.bfs import Answer
 from rapids_trav.algorithms.bfs_stream import BfsStream
-from rapids_trav.algorithms.guard import question
-from rapids_trav.algorithms.khop import Neighborhood
-from rapids_trav.algorithms.options import (
-    BetweennessOptions,
-    CentralityOptions,
-    ClosenessOptions,
-    ComponentsOptions,
-    Direction,
-    PagerankOptions,
-    PathOptions,
-    ProgramOptions,
-    SearchOptions,
-    SsspOptions,
-)
+from rapids_trav.algorithms.guard import answered, reusable
+from rapids_trav.algorithms.options import SearchOptions
 from rapids_trav.csr import statistics
-from rapids_trav.csr.paths import PathLayout
 from rapids_trav.errors import CLOSED
 from rapids_trav.frames.columns import Frame
 from rapids_trav.graph.contents import GraphContents
 from rapids_trav.memory.model.build import COUNTED_BYTES
-from rapids_trav.programs.definition import Program
 from rapids_trav.saved import graphs
 from rapids_trav.saved.rows import SavedRows
 from rapids_trav.storage.block_sizes import reading
 from rapids_trav.storage.edge_rows import EdgeRows
 from rapids_trav.storage.paged import Paged
 from rapids_trav.storage.parts import GraphParts
-from rapids_trav.utilities.progress import streamed
+from rapids_trav.utilities.progress import shown
 from rapids_trav.utilities.sizes import readable
+
+QUERIES: dict[str, Callable[..., Any]] = {
+    "bfs": bfs.bfs,
+    "paths": paths.paths,
+    "khop": khop.khop,
+    "levels": levels.levels,
+    "degrees": levels.degrees,
+    "run": run.run,
+    "components": components.components,
+    "sssp": sssp.sssp,
+    "pagerank": pagerank.pagerank,
+    "closeness": closeness.closeness,
+    "harmonic": closeness.harmonic,
+    "eccentricity": closeness.eccentricity,
+    "diameter": closeness.diameter,
+    "betweenness": betweenness.betweenness,
+    "distances": distances.distances,
+    "path_layout": path_layout.path_layout,
+}
 
 
 class LocalQuestions(GraphContents):
     """Implementation of `algorithms.questions.Questions` by the algorithms, within the memory limit."""
 
-    @question
-    def bfs(self, sources: object, options: SearchOptions) -> Answer:
-        return bfs.bfs(self, sources, options)
+    def ask(self, name: str, *arguments: Any) -> Any:
+        query = QUERIES.get(name) or getattr(LocalQuestions, f"_{name}")
+        with shown(name, getattr(arguments[-1], "progress", False) if arguments else False):
+            if self.budget is not None:  # the query may run more than once
+                arguments = tuple(map(reusable, arguments))
+            return answered(self, name, lambda: query(self, *arguments))
 
     def bfs_stream(self, roots: object, options: SearchOptions) -> BfsStream[Frame]:
         return self._streams.add(bfs_stream.bfs_stream(self, roots, options))
 
-    @question
-    def paths(self, sources: object, options: PathOptions) -> Frame:
-        return paths.paths(self, sources, options)
-
-    @question
-    def khop(self, seeds: object, k: int, options: SearchOptions) -> Neighborhood:
-        return khop.khop(self, seeds, k, options)
-
-    @question
-    def levels(self, sources: object, options: SearchOptions) -> Frame:
-        return levels.levels(self, sources, options)
-
-    @question
-    def degrees(self, direction: Direction) -> Frame:
-        return levels.degrees(self, direction)
-
-    @question
-    def run(self, program: Program, initial: object, options: ProgramOptions) -> Answer:
-        return run.run(self, program, initial, options, streamed())
-
-    @question
-    def components(self, options: ComponentsOptions) -> Answer:
-        return components.components(self, options, streamed())
-
-    @question
-    def sssp(self, sources: object, options: SsspOptions) -> Answer:
-        return sssp.sssp(self, sources, options, streamed())
-
-    @question
-    def pagerank(self, options: PagerankOptions) -> Answer:
-        return pagerank.pagerank(self, options, streamed())
-
-    @question
-    def closeness(self, vertices: object, options: ClosenessOptions, improved: bool) -> Frame:
-        return closeness.closeness(self, vertices, options, improved)
-
-    @question
-    def harmonic(self, vertices: object, options: ClosenessOptions) -> Frame:
-        return closeness.harmonic(self, vertices, options)
-
-    @question
-    def eccentricity(self, vertices: object, options: CentralityOptions) -> Frame:
-        return closeness.eccentricity(self, vertices, options)
-
-    @question
-    def diameter(self, options: CentralityOptions) -> int:
-        return closeness.diameter(self, options)
-
-    @question
-    def betweenness(self, options: BetweennessOptions) -> Frame:
-        return betweenness.betweenness(self, options)
-
-    @question
-    def distances(self, pairs: object, options: CentralityOptions) -> Frame:
-        return distances.distances(self, pairs, options)
-
-    @question
-    def path_layout(self, relaxed: int) -> PathLayout:
-        return path_layout.path_layout(self, relaxed)
-
-    @question
-    def save(self, folder: str | os.PathLike[str]) -> None:
+    def _save(self, folder: str | os.PathLike[str]) -> None:
         parts = GraphParts(
             self.rows, self.ids, self.storage, self.n_edges, self.directed, self.weight, self.build_times
         )
         graphs.save(parts, folder)
 
-    @question
-    def n_self_loops(self) -> int:
+    def _n_self_loops(self) -> int:
         stored = self.storage.view().stored
         with reading(self.budget, stored.n_edges, COUNTED_BYTES) as block:
             return statistics.self_loops(stored, self.engine.xp, block)
 
-    @question
-    def n_duplicate_edges(self) -> int:
+    def _n_duplicate_edges(self) -> int:
         stored = self.storage.view().stored
         with reading(self.budget, stored.n_edges, COUNTED_BYTES) as block:
             return statistics.duplicate_edges(stored, self.engine.xp, self.directed, block)
@@ -150,7 +96,7 @@ class LocalQuestions(GraphContents):
             found.append(("index of rows", self.rows.index_bytes, self.engine.place))
         return found
 
-    def memory(self) -> Frame:
+    def _memory(self) -> Frame:
         held = self.structures()
         library = self.rows.source.library
         return self.hand_out(

@@ -189,7 +189,7 @@ class ProgramMethods(GraphProperties):
             checkpoint_every=checkpoint_every,
             resume=resume,
         )
-        return self.questions.run(program, initial, options)
+        return self.questions.ask("run", program, initial, options)
 
     def components(
         self,
@@ -266,7 +266,7 @@ class ProgramMethods(GraphProperties):
             checkpoint_every=checkpoint_every,
             resume=resume,
         )
-        return self.questions.components(options)
+        return self.questions.ask("components", options)
 
     def sssp(
         self,
@@ -349,7 +349,7 @@ class ProgramMethods(GraphProperties):
             checkpoint_every=checkpoint_every,
             resume=resume,
         )
-        return self.questions.sssp(sources, options)
+        return self.questions.ask("sssp", sources, options)
 
     def pagerank(
         self,
@@ -440,4 +440,4 @@ class ProgramMethods(GraphProperties):
             checkpoint_every=checkpoint_every,
             resume=resume,
         )
-        return self.questions.pagerank(options)
+        return self.questions.ask("pagerank", options)

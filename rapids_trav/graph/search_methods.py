@@ -126,7 +126,7 @@ class SearchMethods(GraphProperties):
             trace=trace,
             progress=progress,
         )
-        return self.questions.bfs(sources, options)
+        return self.questions.ask("bfs", sources, options)
 
     def bfs_stream(
         self,
@@ -258,7 +258,7 @@ class SearchMethods(GraphProperties):
             tuning=tuning,
             progress=progress,
         )
-        return self.questions.paths(sources, options)
+        return self.questions.ask("paths", sources, options)
 
     def khop(
         self,
@@ -312,7 +312,7 @@ class SearchMethods(GraphProperties):
         1    0    2
         """
         options = SearchOptions(direction=direction, where=where, progress=progress)
-        return self.questions.khop(seeds, k, options)
+        return self.questions.ask("khop", seeds, k, options)
 
     def levels(
         self,
@@ -362,4 +362,4 @@ class SearchMethods(GraphProperties):
             tuning=tuning,
             progress=progress,
         )
-        return self.questions.levels(sources, options)
+        return self.questions.ask("levels", sources, options)

@@ -41,7 +41,7 @@ class Given(NamedTuple):
 
 def as_columns(what: str, vertices: Values, dtypes: Sequence[Dtype], library: Library) -> list[Given]:
     """Return vertices as columns, or arrays of integer ids, checked against the graph's dtypes."""
-    if [dtype.kind for dtype in dtypes] in (["i"], ["u"]):
+    if len(dtypes) == 1 and dtypes[0].kind in ("i", "u"):
         few = vertices if type(vertices) is list else [vertices]
         if few and all(type(vertex) is int and 0 <= vertex < 2**31 for vertex in few):
             return [_possible(np.array(few))]  # plain integers need no frame library

@@ -21,6 +21,13 @@ def flag(what: str, value: object) -> None:
         raise TravError(f"{what}={written(value)} is neither True nor False: give one of them.")
 
 
+def flags(options: object, *names: str) -> None:
+    """Refuse options of these names that are neither True nor False."""
+    for name in names:
+        if (value := getattr(options, name)) is not True and value is not False:
+            flag(name, value)
+
+
 def integer(value: object) -> int | None:
     """Return an integer of Python or NumPy as one of Python; None for anything else, booleans included."""
     if isinstance(value, (bool, np.bool_)):

@@ -147,6 +147,16 @@ def streamed() -> OnPage | None:
 
 
 @contextmanager
+def told_to(told: Told) -> Iterator[None]:
+    """Hand over what is reported inside the block."""
+    token = _told.set(told)
+    try:
+        yield
+    finally:
+        _told.reset(token)
+
+
+@contextmanager
 def part_of(first: int, total: int, unit: str) -> Iterator[None]:
     """Let what is reported in this unit inside the block count from `first`, of `total`."""
     outer = _told.get()
@@ -157,11 +167,8 @@ def part_of(first: int, total: int, unit: str) -> Iterator[None]:
     def tell(done: int, of: int | None, found: str, note: str) -> None:
         outer.tell(*((first + done, total) if found == unit else (done, of)), found, note)
 
-    token = _told.set(Told(tell, outer.on_page))
-    try:
+    with told_to(Told(tell, outer.on_page)):
         yield
-    finally:
-        _told.reset(token)
 
 
 @contextmanager
@@ -182,12 +189,12 @@ def opened(task: str, wanted: ProgressOption) -> Iterator[Told | None]:
 @contextmanager
 def shown(task: str, wanted: ProgressOption) -> Iterator[None]:
     """Show or tell what is reported inside the block."""
+    if wanted is False:
+        yield
+        return
     with opened(task, wanted) as told:
         if told is None:
             yield
             return
-        token = _told.set(told)
-        try:
+        with told_to(told):
             yield
-        finally:
-            _told.reset(token)

@@ -73,4 +73,4 @@ def test_it_is_refused_once_the_graph_is_closed():
 def test_workers_do_not_answer_it():
     questions = DistributedQuestions.__new__(DistributedQuestions)
     with pytest.raises(TravError, match=r"^path_layout is not answered by a graph on the workers"):
-        questions.path_layout(0)
+        questions.ask("path_layout", 0)

@@ -56,10 +56,10 @@ class Frontier:
 
 def search(view: View, sources: Array, options: BfsOptions) -> Search:
     """Search from all `sources` jointly; return distances and predecessors."""
-    policy = policy_of(options, view.n_vertices)
     state = start(view, sources, options)
-    out = view.out
-    queue = np.empty(view.n_vertices, out.column_indices.dtype)
+    out, n = state.out, len(state.distance)
+    policy = policy_of(options, n)
+    queue = np.empty(n, out.column_indices.dtype)
     queue[: len(state.sources)] = state.sources
     edges = int((out.row_offsets[state.sources + 1] - out.row_offsets[state.sources]).sum())
     front = Frontier(queue, 0, len(state.sources), edges, out.n_edges, np.empty(0, np.int64))
@@ -67,10 +67,10 @@ def search(view: View, sources: Array, options: BfsOptions) -> Search:
 
     with Team() as team:
         while not state.ended and front.head < front.tail:
-            status = _push_narrow(team, view, state, front, policy, returned)
+            status = _push_narrow(team, state, front, policy, returned)
             returned = False
             if status == WIDE_NEXT:
-                _push_wide(team, view, state, front)
+                _push_wide(team, state, front)
             elif status == PULL_NEXT:
                 _pull_while_wide(team, view, state, front, policy)
                 returned = policy.beamer
@@ -80,9 +80,7 @@ def search(view: View, sources: Array, options: BfsOptions) -> Search:
     return state.result()
 
 
-def _push_narrow(
-    team: Team, view: View, state: SearchState, front: Frontier, policy: TurningRule, returned: bool
-) -> int:
+def _push_narrow(team: Team, state: SearchState, front: Frontier, policy: TurningRule, returned: bool) -> int:
     """Push until the search ends or a level should be pulled or shared; with a trace, push one level."""
     before, level = front.tail - front.head, state.level
     mark(state.visited, front.queue, front.marked, front.tail)
@@ -90,7 +88,7 @@ def _push_narrow(
     (
         status, examined, state.level, front.head, front.tail, front.edges, front.edges_left, front.chained,
     ) = push_levels(
-        view.out.row_offsets, view.out.column_indices, state.distance, state.predecessor, state.keep,
+        state.out.row_offsets, state.out.column_indices, state.distance, state.predecessor, state.keep,
         state.visited, front.queue, front.head, front.tail, front.edges, front.edges_left,
         level, level + 1 if state.tracing else state.limit, state.targets, state.has_targets,
         policy.beamer, policy.alpha, policy.least, returned, team.size > 1,
@@ -102,18 +100,18 @@ def _push_narrow(
     return status
 
 
-def _push_wide(team: Team, view: View, state: SearchState, front: Frontier) -> None:
+def _push_wide(team: Team, state: SearchState, front: Frontier) -> None:
     """Push one level on all threads."""
     state.level += 1
     before = front.tail - front.head
     tail = np.array([front.tail])
     counts = team.run(
         push, before,
-        view.out.row_offsets, view.out.column_indices, state.distance, state.predecessor, state.keep,
+        state.out.row_offsets, state.out.column_indices, state.distance, state.predecessor, state.keep,
         state.level, front.queue[front.head : front.tail], front.queue, tail, grain=64,
     )  # fmt: skip
     front.edges_left -= front.edges
-    examined, front.edges = (sum(column) for column in zip(*counts, strict=True))
+    examined, front.edges = map(sum, zip(*counts, strict=True))
     front.head, front.tail = front.tail, int(tail[0])
     state.record_push(before, examined)
 
@@ -122,29 +120,30 @@ def _pull_while_wide(
     team: Team, view: View, state: SearchState, front: Frontier, policy: TurningRule
 ) -> None:
     """Pull level after level until the policy returns to pushing or the search ends."""
-    n_words = (view.n_vertices + 63) // 64
-    frontier, found = (np.zeros(n_words, np.int64) for _ in range(2))
+    into, n = view.into, len(state.distance)
+    n_words = (n + 63) // 64
+    frontier, found = np.zeros((2, n_words), np.int64)
     mark(frontier.view(np.uint64), front.queue, front.head, front.tail)
     mark(state.visited, front.queue, front.marked, front.tail)
-    unvisited = state.unvisited(view.into.linked)
+    unvisited = state.unvisited(into.linked)
     n_unvisited = int(np.bitwise_count(unvisited.view(np.uint64)).sum())
     n_frontier = front.tail - front.head
     while True:
         state.level += 1
         grain = 64 if n_unvisited > SHARED else n_words
         counts = team.run(
-            pull, n_words, view.into.row_offsets, view.into.column_indices, state.distance,
+            pull, n_words, into.row_offsets, into.column_indices, state.distance,
             state.predecessor, state.keep, state.level, frontier, found, unvisited, grain=grain,
         )  # fmt: skip
-        n_found, checked, looked = (sum(column) for column in zip(*counts, strict=True))
+        n_found, checked, looked = map(sum, zip(*counts, strict=True))
         n_unvisited -= n_found
         state.record_pull(n_frontier, checked, looked)
         frontier, found = found, frontier
         if policy.beamer:
             front.edges_left -= front.edges
-            front.edges = sum(team.run(count_edges, n_words, view.out.row_offsets, frontier, grain=grain))
+            front.edges = sum(team.run(count_edges, n_words, state.out.row_offsets, frontier, grain=grain))
         before, n_frontier = n_frontier, n_found
-        if n_found == 0 or state.ended or not policy.keeps_pulling(n_found, before, view.n_vertices):
+        if n_found == 0 or state.ended or not policy.keeps_pulling(n_found, before, n):
             break
     if not policy.beamer:
         front.edges = 1

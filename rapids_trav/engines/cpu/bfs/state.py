@@ -7,7 +7,7 @@ from time import perf_counter
 
 import numpy as np
 
-from rapids_trav.csr.adjacency import Array
+from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.engines.interface import BfsOptions, LevelTrace, Search, View
 from rapids_trav.errors import TravError, listed
 
@@ -83,6 +83,7 @@ class CpuRecorder:
 class SearchState:
     """The state of a running search from a joint frontier."""
 
+    out: Adjacency
     distance: Array
     predecessor: Array  # of length 0 if not asked for
     keep: bool  # whether predecessors were asked for
@@ -114,11 +115,13 @@ class SearchState:
         return unvisited
 
     def record_push(self, frontier: int, edges: int) -> None:
-        self.recorder.push(self.level, frontier, edges)
+        if self.tracing:
+            self.recorder.push(self.level, frontier, edges)
 
     def record_pull(self, frontier: int, edges: int, looked: int) -> None:
-        self.looked += int(looked)
-        self.recorder.pull(self.level, frontier, edges, looked)
+        if self.tracing:
+            self.looked += int(looked)
+            self.recorder.pull(self.level, frontier, edges, looked)
 
     def result(self) -> Search:
         counters = {"looked": self.looked} if self.tracing else {}
@@ -128,16 +131,18 @@ class SearchState:
 
 def start(view: View, sources: Array, options: BfsOptions) -> SearchState:
     """Return the state before the first level: distance 0 at the sources, -1 elsewhere."""
-    dtype = view.out.column_indices.dtype
-    distance = np.full(view.n_vertices, -1, np.int32)
+    out, n = view.out, view.n_vertices
+    dtype = out.column_indices.dtype
+    distance = np.full(n, -1, np.int32)
     sources = np.asarray(sources, dtype)
     distance[sources] = 0
-    visited = np.zeros(-(-view.n_vertices // 64), np.uint64)
-    if view.n_vertices % 64:
-        visited[-1] = ALL_BITS << np.uint64(view.n_vertices % 64)
+    visited = np.zeros(-(-n // 64), np.uint64)
+    if n % 64:
+        visited[-1] = ALL_BITS << np.uint64(n % 64)
     return SearchState(
+        out=out,
         distance=distance,
-        predecessor=np.full(view.n_vertices if options.predecessors else 0, -1, dtype),
+        predecessor=np.full(n if options.predecessors else 0, -1, dtype),
         keep=options.predecessors,
         visited=visited,
         sources=sources,
