@@ -56,7 +56,7 @@ class Questions(Protocol):
     def location(self) -> str:
         """Engine and place of the graph, in words."""
 
-    def ask(self, name: str, *arguments: Any) -> Any:
+    def ask(self, name: str, *arguments: object) -> Any:
         """Answer the query of this name, a method of `Graph`; the last argument may hold its options."""
 
     def bfs_stream(self, roots: object, options: SearchOptions) -> BfsStream[Frame]:

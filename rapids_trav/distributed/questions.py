@@ -99,7 +99,7 @@ class DistributedQuestions:
             f"({rows} x {columns}){lost}"
         )
 
-    def ask(self, name: str, *arguments: Any) -> Any:
+    def ask(self, name: str, *arguments: object) -> object:
         if name in UNANSWERED:
             raise unanswered(name)
         return getattr(self, f"_{name}")(*arguments)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -40,7 +39,7 @@ from rapids_trav.storage.parts import GraphParts
 from rapids_trav.utilities.progress import shown
 from rapids_trav.utilities.sizes import readable
 
-QUERIES: dict[str, Callable[..., Any]] = {
+QUERIES: dict[str, Callable[..., object]] = {
     "bfs": bfs.bfs,
     "paths": paths.paths,
     "khop": khop.khop,
@@ -63,7 +62,7 @@ QUERIES: dict[str, Callable[..., Any]] = {
 class LocalQuestions(GraphContents):
     """Implementation of `algorithms.questions.Questions` by the algorithms, within the memory limit."""
 
-    def ask(self, name: str, *arguments: Any) -> Any:
+    def ask(self, name: str, *arguments: object) -> object:
         query = QUERIES.get(name) or getattr(LocalQuestions, f"_{name}")
         with shown(name, getattr(arguments[-1], "progress", False) if arguments else False):
             if self.budget is not None:  # the query may run more than once

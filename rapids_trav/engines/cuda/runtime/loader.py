@@ -151,7 +151,7 @@ class Kernels:
     where it is the only argument, `driver_launch.py` launches the kernel, if it can.
     """
 
-    def __init__(self, get_function: Callable[[str], Any], cooperative: bool = False) -> None:
+    def __init__(self, get_function: Callable[[str], object], cooperative: bool = False) -> None:
         self._get_function, self._cooperative = get_function, cooperative
         self._functions: dict[str, Any] = {}
 
