@@ -208,7 +208,7 @@ class DistributedQuestions:
         return self._metas[kind]
 
 
-def _named(options: SearchOptions) -> dict[str, Any]:
+def _named(options: SearchOptions) -> dict[str, object]:
     """Return the options that differ from their defaults."""
     refuse_mask(options.where)
     given = {part.name: getattr(options, part.name) for part in fields(options)}

@@ -1,4 +1,4 @@
-"""Interrupts that come while code is compiled, which lose them or what was compiled."""
+"""Interrupts that come while Numba compiles, which LLVM's callbacks into Python would lose."""
 
 from __future__ import annotations
 
@@ -6,32 +6,10 @@ import contextlib
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from types import FrameType
 from typing import TypeVar
 
 Function = TypeVar("Function", bound=Callable)
-Value = TypeVar("Value")
-
-
-def compile_aside(compile_: Callable[[], Value]) -> Value:
-    """Return what another thread compiles, which an interrupt of the main thread does not end.
-
-    What it compiles is in a cache for the next call.  The interrupt comes at once where the compiler leaves
-    the lock of the interpreter; CuPy's binding of NVRTC keeps it, for up to 3 s.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        return compile_()
-    compiled: Future[Value] = Future()
-
-    def work() -> None:
-        try:
-            compiled.set_result(compile_())
-        except BaseException as error:
-            compiled.set_exception(error)
-
-    threading.Thread(target=work, name="rapids-trav-compile").start()
-    return compiled.result()
 
 
 def keep_interrupts(dispatcher: Function) -> Function:

@@ -162,7 +162,7 @@ def test_a_launch_by_cupy_passes_a_struct_by_value(monkeypatch):
     monkeypatch.setattr(driver_launch, "_modules", lambda: None)
     launches = []
     made = arguments.PlainArguments(**PLAIN)
-    loader.Kernels(Module().get_function).launch_grid("gather_plain", (1,), made)
+    loader.Kernels(Module()).launch_grid("gather_plain", (1,), made)
     ((name, (passed,)),) = launches
     assert name == "gather_plain"
     assert isinstance(passed, np.ndarray)

@@ -61,9 +61,7 @@ def launch(monkeypatch):
         monkeypatch.setattr(driver_launch, "_modules", lambda: modules)
         module = SimpleNamespace(get_function=lambda name: Kernel(by_cupy))
         with count_launches() as counts:
-            Kernels(module.get_function, cooperative).launch_grid(
-                "a_kernel", (3,), *arguments, block=64, **how
-            )
+            Kernels(module, cooperative).launch_grid("a_kernel", (3,), *arguments, block=64, **how)
         assert counts == {"a_kernel": 1}
         return by_cupy
 

@@ -21,7 +21,6 @@ import numpy as np
 from rapids_trav.engines.cuda.programs.cubins import kept
 from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES, Defines, Kernels, defines_of, source
 from rapids_trav.errors import TravError
-from rapids_trav.jit.interrupts import compile_aside
 from rapids_trav.programs.definition import ARGUMENTS, REDUCERS, Program, n_arguments
 from rapids_trav.programs.digest import ProgramKey
 
@@ -230,7 +229,7 @@ def _load(
 
     module = Module()
     module.load(_compiled(program, file, weight, vertex_bits, edge_bits, architecture, **tunables))
-    return Kernels(module.get_function)
+    return Kernels(module)
 
 
 def _compiled(
@@ -250,7 +249,6 @@ def _compiled(
         )
 
     if program.digest is None:
-        return compile_aside(compiled)
+        return compiled()
     text = source(file, defines_of_program(program.program, file, weight, vertex_bits, edge_bits, **tunables))
-    parts = (program.digest, text, str(weight), str(architecture))
-    return compile_aside(lambda: kept(parts, compiled))
+    return kept((program.digest, text, str(weight), str(architecture)), compiled)

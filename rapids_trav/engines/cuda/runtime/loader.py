@@ -24,7 +24,6 @@ from rapids_trav.engines.blocks.cut import MOST_BLOCKS
 from rapids_trav.engines.cuda.runtime import driver_launch
 from rapids_trav.engines.cuda.runtime.arguments import by_value
 from rapids_trav.engines.launches import launched
-from rapids_trav.jit.interrupts import compile_aside
 
 Defines = tuple[tuple[str, int], ...]
 
@@ -151,14 +150,14 @@ class Kernels:
     where it is the only argument, `driver_launch.py` launches the kernel, if it can.
     """
 
-    def __init__(self, get_function: Callable[[str], object], cooperative: bool = False) -> None:
-        self._get_function, self._cooperative = get_function, cooperative
+    def __init__(self, module: Any, cooperative: bool = False) -> None:
+        self._module, self._cooperative = module, cooperative
         self._functions: dict[str, Any] = {}
 
     def function(self, name: str) -> Any:
         """Return an entry point, in the form that `run` calls."""
         if name not in self._functions:
-            self._functions[name] = self._get_function(name)
+            self._functions[name] = self._module.get_function(name)
         return self._functions[name]
 
     def launch(self, name: str, n_threads: int, *arguments: object) -> None:
@@ -232,17 +231,7 @@ def load(
     module = cupy.RawModule(
         code=code, backend="nvrtc", options=options, enable_cooperative_groups=cooperative
     )
-
-    def get_function(name: str) -> object:
-        device = cupy.cuda.Device()  # each thread has its own
-
-        def compiled() -> object:
-            with device:
-                return module.get_function(name)
-
-        return compile_aside(compiled)
-
-    return Kernels(get_function, cooperative)
+    return Kernels(module, cooperative)
 
 
 def load_for(file: str, adjacency: Adjacency, cooperative: bool = False, **tunables: int) -> Kernels:
