@@ -56,6 +56,8 @@ def find_dialect(
     quote, multiline = _check_quotes(path, body, delimiter, quote, options.quote is None, plain)
     rows = _rows(body, delimiter, quote, multiline)
     _check_signs(path, rows, body, plain)
+    if not explicit:
+        _check_lists(path, lines, [i for i in marked if i > plain[0]], rows)
     width = max(len(row) for row in rows[1:2] or rows)
     skip = plain[0]
     leading = [i for i in marked if i < skip]
@@ -107,6 +109,27 @@ def find_dialect(
         for i in leading:
             check_comment(path, lines[i], dialect)
     return dialect
+
+
+def _check_lists(
+    path: Path, lines: Sequence[str], marked: Sequence[int], rows: Sequence[Sequence[str]]
+) -> None:
+    """Refuse neighbours listed below their vertex: of igraph's LGL, and of NetworkX with several lines."""
+    vertices = {row[0] for row in rows}
+    words = [lines[i].strip()[1:].split() for i in marked]
+    if words and all(len(line) == 1 and line[0] in vertices for line in words):
+        raise TravError(
+            f"Line {marked[0] + 1} of {path} is {lines[marked[0]].strip()[:60]!r}, a vertex above its "
+            f"neighbours (LGL) or a comment: write each edge on a line of its own, or say comment='#' to "
+            f"skip such lines."
+        )
+    counts = [row for row in rows if not row[-1].endswith("}")]
+    mixed = bool(counts) and counts[0] is rows[0] and len(counts) < len(rows)
+    if mixed and all(len(row) == 2 and row[1].isdecimal() for row in counts):
+        raise TravError(
+            f"{path} has neighbours with their data below the number of them: write each edge on a line of "
+            f"its own, as NetworkX does with write_edgelist."
+        )
 
 
 def _check_width(

@@ -202,6 +202,10 @@ TEXTS = {
     "infinite weights alone": ("src,dst,w\n1,2,inf\n2,3,-Infinity\n", {"weight": "w"}, "1>2 2>3"),
     "null characters": ("0 1\n" * 99999 + "1 2\0\n", {}, "!Line 100000 null"),
     "marks that begin all rows": ("from to\n#a #b\n#b #c\n", {}, "!comment="),
+    "neighbours below their vertex": ("# a\nb 1\nc 2\n# b\nc 1\n", {}, "!LGL"),
+    "neighbours below their vertex, with data": (
+        "0 1\n1 {}\n1 1\n2 {}\n2 1\n3 {}\n3 0\n", {}, "!write_edgelist"),
+    "words between rows": ("1 2\n# more\n2 3\n", {}, "1>2 2>3"),
     "an adjacency list": ("1 2 3\n2 3\n3\n", {}, "!adjacency"),
     # Encodings.
     "Latin 1": ("source,target\nÅse,Bjørn\n".encode("latin-1"), {"encoding": "latin-1"}, "Åse>Bjørn"),
