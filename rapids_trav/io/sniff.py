@@ -245,7 +245,7 @@ def _find_delimiter(path: Path, lines: Sequence[str], quote: str) -> str:
 
 
 def _are_numbers(rows: Sequence[Sequence[str]]) -> bool:
-    return all(is_number(part.replace(",", ".", 1)) for row in rows[1:] or rows for part in row)
+    return all(not part or is_number(part.replace(",", ".", 1)) for row in rows[1:] or rows for part in row)
 
 
 def _rows(lines: Sequence[str], delimiter: str, quote: str, multiline: bool) -> list[list[str]]:

@@ -99,6 +99,7 @@ TEXTS = {
     "commas": ("from_stop_id,to_stop_id,seconds\nA,B,120\n", {}, "A>B"),
     "numbers with commas": ("0,276\n0,58\n", {}, "0>276 0>58"),
     "bars": ("# provider|customer|type\n1|2|-1\n2|3|0\n", {}, "1>2 2>3"),
+    "a tab before an empty field": ("\ttarget\tnote\tsource\n0\t7\t\t9\n", {}, "9>7"),
     "a few blanks": ("   1    2\n  10   20\n", {}, "1>2 10>20"),
     "blanks and tabs": ("1 \t 2\t\n 2\t3 \n", {}, "1>2 2>3"),
     "cities": ("New York\tBoston\nLos Angeles\tSan Jose\n", NO, "New York>Boston|Los Angeles>San Jose"),
