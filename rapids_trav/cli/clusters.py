@@ -139,7 +139,7 @@ def _block(
         raise TravError(f"{path} is malformed ({first_line(error)}): correct it.") from error
     if tally.unusual and (whole := [name for name in ids if types[name] == pa.int64()]):
         raise _several_kinds(path, whole[0])
-    return checked(path, dialect, table, ids, string_ids=True, unseen=tally.unseen).to_pandas()
+    return checked(path, dialect, table, ids, string_ids=True, tally=tally).to_pandas()
 
 
 def _several_kinds(path: Path, name: str) -> TravError:

@@ -24,12 +24,14 @@ LINE_FEED, BLANK, ZERO = ord("\n"), ord(" "), ord("0")
 
 @dataclass
 class Tally:
-    """What was met on the way: rows, skipped comments, integers written in another way, unseen blanks."""
+    """What was met on the way: rows, skipped comments, integers written in another way, blanks, marks."""
 
     rows: int = 0
     comments: int = 0
     unusual: bool = False
+    blanks: bool = False  # also those of `unseen`, which are not ASCII
     unseen: bool = False
+    marks: bool = False  # of comments, within rows
 
 
 def blocks(path: Path, dialect: Dialect, tell: Tell | None = None) -> Iterator[bytes]:
@@ -85,7 +87,11 @@ def strict(path: Path, dialect: Dialect, tally: Tally, blocks: Iterable[bytes]) 
         ends = text == LINE_FEED
         empty = int(np.count_nonzero(ends[1:] & ends[:-1])) + int(ends[0])
         tally.rows += int(np.count_nonzero(ends)) - empty
-        tally.unseen = tally.unseen or any(sign in block for sign in map(str.encode, UNSEEN))
+        tally.unseen = tally.unseen or (
+            not block.isascii() and any(sign in block for sign in map(str.encode, UNSEEN))
+        )
+        tally.blanks = tally.blanks or tally.unseen or b" " in block or b"\t" in block
+        tally.marks = tally.marks or b"#" in block or b"%" in block
         tally.unusual = tally.unusual or _has_unusual_integers(block, text)
         yield block
 

@@ -25,6 +25,7 @@ FRACTION = r"[+-]?[0-9]*\.[0-9]*[1-9][0-9]*([eE].*)?"
 AMID = r"(-?[0-9.]+[ \t]+[#%]|.*[ \t]#[ \t]).*"  # a field that may end with a comment
 FLOAT = r"^-?[0-9]\.[0-9]{18}e[+-][0-9]{2}$"  # numpy.savetxt writes numbers like this
 THOUSANDS = r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?"
+FEW = 1000  # values at which a column is looked at first
 LINE = " \r\n"
 HELP = "add string_ids=True (--string-ids on the command line) to take the values as they are written"
 
@@ -44,7 +45,9 @@ def read_rows(
     pairs, ids = list(zip(*ends, strict=True)), [*ends[0], *ends[1]]
     types = first_types(dialect, pairs, string_ids)
     while True:
-        tally = rows.Tally(comments=dialect.n_comments)
+        # Among strings it does not matter how integers are written.
+        words = not any(types[name] == pa.int64() for name in ids)
+        tally = rows.Tally(comments=dialect.n_comments, unusual=words)
         stream = rows.Stream(rows.strict(path, dialect, tally, rows.blocks(path, dialect, reporter())))
         try:
             table = parse(stream, dialect, types, not string_ids)
@@ -54,18 +57,18 @@ def read_rows(
                 raise NoEdgesError(f"{path} holds no edges: give at least one{other}.") from error
             _promote(path, dialect, types, pairs, error)
             continue
-        if not tally.unusual or not any(types[name] == pa.int64() for name in ids):
+        if words or not tally.unusual:
             break
         types |= dict.fromkeys(ids, pa.string())
     if not dialect.multiline and table.num_rows != tally.rows:
         raise malformed(path, dialect, ids)
-    table = checked(path, dialect, table, ids, string_ids, tally.unseen)
-    if not dialect.explicit and _may_end_with_comments(table.columns[-1]):
+    table = checked(path, dialect, table, ids, string_ids, tally)
+    if tally.marks and not dialect.explicit and _may_end_with_comments(table.columns[-1]):
         raise _doubtful(path, dialect, ids)
     if not string_ids:
         for pair in pairs:
             if pa.types.is_string(table[pair[0]].type):
-                table = _numbers(path, dialect, table, pair)
+                table = _numbers(path, dialect, table, pair, tally.marks)
     return table, tally.comments
 
 
@@ -145,33 +148,30 @@ def _check_encoding(path: Path, dialect: Dialect) -> None:
 
 
 def checked(
-    path: Path, dialect: Dialect, table: pa.Table, ids: Sequence[str], string_ids: bool, unseen: bool
+    path: Path, dialect: Dialect, table: pa.Table, ids: Sequence[str], string_ids: bool, tally: rows.Tally
 ) -> pa.Table:
-    """Return a table whose ids are there and of one kind; with `unseen`, blanks that are not ASCII go too."""
+    """Return a table whose ids are there and of one kind, without blanks around them."""
     for i, name in enumerate(table.column_names):
         if pa.types.is_string(table.schema.field(name).type):
-            column = pc.ascii_trim(table[name], " \t")
-            if unseen:
+            column = pc.ascii_trim(table[name], " \t") if tally.blanks else table[name]
+            if tally.unseen:
                 column = pc.utf8_trim(column, f" \t{rows.UNSEEN}")
             if string_ids and name not in ids:
                 column = pc.if_else(pc.is_in(column, pa.array(["", *NULLS])), None, column)
             table = table.set_column(i, name, column)
     for name in ids:
         column = table[name]
-        empty = pa.types.is_string(column.type) and _holds(column, "")
-        if column.null_count or empty:
+        if column.null_count or (pa.types.is_string(column.type) and _has(column, "")):
             raise _missing(path, dialect, ids)
     return table
 
 
-def _numbers(path: Path, dialect: Dialect, table: pa.Table, ids: Sequence[str]) -> pa.Table:
+def _numbers(path: Path, dialect: Dialect, table: pa.Table, ids: Sequence[str], marks: bool) -> pa.Table:
     """Return ids that are all whole numbers as integers; others stay strings."""
     columns = [table[name] for name in ids]
-    if dialect.header and all(
-        _holds(column, re.escape(name)) for column, name in zip(columns, ids, strict=True)
-    ):
+    if dialect.header and all(_has(column, name) for column, name in zip(columns, ids, strict=True)):
         raise _repeated(path, dialect, ids)
-    if any(_holds(column, AMID) for column in columns) and not dialect.explicit:
+    if marks and not dialect.explicit and any(_holds(column, AMID) for column in columns):
         raise _doubtful(path, dialect, ids)
     if all(_are(column, FLOAT) for column in columns):
         floats = [column.cast(pa.float64()) for column in columns]
@@ -213,7 +213,13 @@ def _may_end_with_comments(column: pa.ChunkedArray) -> bool:
 
 
 def _are(column: pa.ChunkedArray, pattern: str) -> bool:
+    if len(column) > FEW and not _are(column.slice(0, FEW), pattern):  # most columns of words end here
+        return False
     return bool(pc.all(pc.match_substring_regex(column, pattern)).as_py())
+
+
+def _has(column: pa.ChunkedArray, value: str) -> bool:
+    return bool(pc.any(pc.equal(column, value)).as_py())
 
 
 def _holds(column: pa.ChunkedArray, pattern: str) -> bool:
