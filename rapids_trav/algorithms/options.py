@@ -137,8 +137,7 @@ class BetweennessOptions(CentralityOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         one_of("of", self.of, get_args(ScoresOf))
-        flag("normalized", self.normalized)
-        flag("endpoints", self.endpoints)
+        flags(self, "normalized", "endpoints")
         _seed(self.seed)
         if self.k is not None:
             if whole_number("k", self.k, "None takes every vertex as a source", "sources") == 0:
@@ -294,8 +293,7 @@ class SsspOptions(IterationOptions):
     mode: RunMode = "auto"
 
     def __post_init__(self) -> None:
-        flag("predecessors", self.predecessors)
-        flag("reached_only", self.reached_only)
+        flags(self, "predecessors", "reached_only")
         self.as_program  # noqa: B018 -- raises the errors of the program's options
 
     @cached_property

@@ -193,7 +193,7 @@ def _read_parquet(
     library: str,
     columns: Sequence[str] | None,
 ) -> EdgeTable:
-    if compression_of(paths[0]) if paths[0].is_file() else None:
+    if paths[0].is_file() and compression_of(paths[0]):
         raise TravError(f"{paths[0]} is compressed, and Parquet is compressed inside: decompress the file.")
     schema = read_schema(paths[0])
     names = [*range_of(schema), *schema.names]

@@ -45,6 +45,10 @@ TEXT = (
     ("edgelist", r"(?:#.*\n|\s)*[^\s,;]+[ \t]+[^\s,;]+[ \t]+\{.*\}[ \t]*(?:\n|$)"),
     ("a web page", r"(?is)(?:<!doctype html|<html)\b"),
 )  # fmt: skip
+REFUSED = {
+    "a web page": "is a web page: download the file itself",
+    "another kind of XML": "is XML, but neither GraphML nor GEXF: save the edges as CSV",
+}
 
 
 def find_format(path: Path) -> str:
@@ -62,10 +66,8 @@ def find_format(path: Path) -> str:
     text = start.removeprefix(b"\xef\xbb\xbf").decode("latin-1").replace("\r\n", "\n").lstrip()
     for name, pattern in TEXT:
         if re.match(pattern, text, re.DOTALL if "<" in pattern else 0):
-            if name == "a web page":
-                raise TravError(f"{path} is a web page: download the file itself.")
-            if name == "another kind of XML":
-                raise TravError(f"{path} is XML, but neither GraphML nor GEXF: save the edges as CSV.")
+            if name in REFUSED:
+                raise TravError(f"{path} {REFUSED[name]}.")
             return name
     extension = inner_extension(path)
     if extension in (".graph", ".metis") and _is_metis(text):
