@@ -18,13 +18,15 @@ from rapids_trav.io.sniff import decoded
 from rapids_trav.utilities.progress import Tell
 
 BLOCK = 1 << 22  # bytes of text in a step
+PIECE = 1 << 17  # bytes that are compared at once, so few that the results of comparisons stay in the cache
 UNSEEN = "\u00a0\u200b\ufeff"  # blanks without a break, without a width, and the mark of the byte order
-LINE_FEED, BLANK, ZERO = ord("\n"), ord(" "), ord("0")
+LINE_FEED, BLANK, ZERO = b"\n 0"
+SIGNS = list(b"+-")
 
 
 @dataclass
 class Tally:
-    """What was met on the way: rows, skipped comments, integers written in another way, blanks, marks."""
+    """What was met on the way: rows, skipped comments, integers written in another way, blanks, marks, quotes."""
 
     rows: int = 0
     comments: int = 0
@@ -32,67 +34,69 @@ class Tally:
     blanks: bool = False  # also those of `unseen`, which are not ASCII
     unseen: bool = False
     marks: bool = False  # of comments, within rows
+    quotes: bool = False
 
 
-def blocks(path: Path, dialect: Dialect, tell: Tell | None = None) -> Iterator[bytes]:
+def blocks(path: Path, dialect: Dialect, tell: Tell | None = None) -> Iterator[bytearray]:
     """Yield the text after the header in UTF-8, in blocks of whole lines that end with a line feed.
 
     `tell` is told how many bytes were read, in the thread that reads.
     """
     done, total = 0, None if compression_of(path) else path.stat().st_size
     decode = codecs.getincrementaldecoder(dialect.encoding)().decode
-    ascii_like = dialect.encoding == "utf-8-sig"
     rest, skip, line = b"", dialect.skip, 1
     with open_bytes(path) as stream:
         while True:
-            block = stream.read(BLOCK)
-            final = not block
+            # The end of the last block is written before the bytes that are read, so that these are not copied.
+            block = bytearray(len(rest) + BLOCK)
+            block[: len(rest)] = rest
+            with memoryview(block) as whole:
+                n_bytes = stream.readinto(whole[len(rest) :])
+            del block[len(rest) + n_bytes :]
             if tell is not None:
-                done += len(block)
+                done += n_bytes
                 tell(done, total, "bytes")
-            if ascii_like:
-                block = block.removeprefix(codecs.BOM_UTF8) if line == 1 and not rest else block
-            else:
+            if dialect.encoding != "utf-8-sig":
+                read = bytes(block[len(rest) :])
                 try:
-                    block = decode(block, final).encode()
+                    block[len(rest) :] = decode(read, not n_bytes).encode()
                 except UnicodeError:
-                    decoded(path, block, dialect.encoding, line)
+                    decoded(path, read, dialect.encoding, line)
                     raise
-            block = rest + block
+            elif line == 1 and block.startswith(codecs.BOM_UTF8):
+                del block[: len(codecs.BOM_UTF8)]
             if dialect.line_end == "\r":
                 block = block.replace(b"\r", b"\n")
-            if b"\r" in block:
+            elif b"\r" in block:
                 block = block.replace(b"\r\n", b"\n")
-            end = len(block) if final else block.rfind(b"\n") + 1
-            whole, rest = block[:end], block[end:]
-            while skip and whole:
-                _, _, whole = whole.partition(b"\n")
+            end = block.rfind(b"\n") + 1 if n_bytes else len(block)
+            rest = bytes(block[end:])
+            del block[end:]
+            while skip and block:
+                del block[: block.find(b"\n") + 1 or None]
                 skip, line = skip - 1, line + 1
-            if whole:
-                yield whole if whole.endswith(b"\n") else whole + b"\n"
-            if final:
+            if block:
+                yield block if block.endswith(b"\n") else block + b"\n"
+            if not n_bytes:
                 return
 
 
-def strict(path: Path, dialect: Dialect, tally: Tally, blocks: Iterable[bytes]) -> Iterator[bytes]:
+def strict(path: Path, dialect: Dialect, tally: Tally, blocks: Iterable[bytearray]) -> Iterator[bytes | bytearray]:
     """Yield the rows without comments, with one delimiter between two fields, and count them."""
-    clean = cleaner(path, dialect, tally)
+    clean, quote = cleaner(path, dialect, tally), dialect.quote.encode()
     for block in blocks:
         if b"\0" in block:
             raise _null_character(path, dialect)
         block = clean(block)
         if not block:
             continue
-        text = np.frombuffer(block, dtype=np.uint8)
-        ends = text == LINE_FEED
-        empty = int(np.count_nonzero(ends[1:] & ends[:-1])) + int(ends[0])
-        tally.rows += int(np.count_nonzero(ends)) - empty
+        tally.quotes = tally.quotes or bool(quote and quote in block)
+        _count(block, dialect, tally)
         tally.unseen = tally.unseen or (
             not block.isascii() and any(sign in block for sign in map(str.encode, UNSEEN))
         )
         tally.blanks = tally.blanks or tally.unseen or b" " in block or b"\t" in block
         tally.marks = tally.marks or b"#" in block or b"%" in block
-        tally.unusual = tally.unusual or _has_unusual_integers(block, text)
         yield block
 
 
@@ -119,15 +123,23 @@ def _single_blanks(block: bytes) -> bytes:
     return text.tobytes()
 
 
-def _has_unusual_integers(block: bytes, text: np.ndarray) -> bool:
-    """Return whether a number begins with a needless zero or as a hexadecimal one does."""
-    digit = text - ZERO < 10  # of unsigned bytes
-    needless = (text == ZERO)[:-1] & digit[1:]
-    needless[1:] &= ~digit[:-2]
-    places = np.flatnonzero(needless)
-    if len(places) and np.any(text[places - 1] != ord(".")):
-        return True
-    return any(sign in block and b"0" + sign in block for sign in (b"x", b"X"))
+def _count(block: bytes | bytearray, dialect: Dialect, tally: Tally) -> None:
+    """Count the lines that are not empty, and look for integers with a needless zero or a 0x before them."""
+    text = np.frombuffer(block, dtype=np.uint8)
+    zeros = [np.zeros(int(text[0] == ZERO), np.intp)]
+    for begin in range(1, len(text), PIECE):
+        here = text[begin : begin + PIECE]
+        before = text[begin - 1 :][: len(here)]
+        tally.rows += np.count_nonzero((here == LINE_FEED) & (before != LINE_FEED))
+        if not tally.unusual:
+            zeros.append(begin + np.flatnonzero((here == ZERO) & (before - ZERO > 9)))  # of unsigned bytes
+    if tally.unusual:
+        return
+    at = np.concatenate(zeros)
+    at = at[text[at + 1] - ZERO <= 9]
+    before = text[at - 1 - np.isin(text[at - 1], SIGNS)]  # that before the first byte is the last, a line feed
+    tally.unusual = bool(np.isin(before, [*b"\n\t ", *dialect.delimiter.encode(), *dialect.quote.encode()]).any())
+    tally.unusual |= any(sign in block and b"0" + sign in block for sign in (b"x", b"X"))
 
 
 def cleaner(path: Path, dialect: Dialect, tally: Tally):
@@ -142,6 +154,7 @@ def cleaner(path: Path, dialect: Dialect, tally: Tally):
         (rb"(%b(?:[^%b\n]|%b%b)*%b)|" % ((quote,) * 5) if quote else rb"((?!))|")
         + (rb"[ \t]+" if dialect.delimiter == " " else rb" *%b *|(?m:^ +| +$)" % re.escape(delimiter))
     )
+    white = [blank for blank in (b" ", b"\t") if blank != delimiter]
     within = comment_pattern(dialect.comments, dialect.quote) if dialect.inline else None
 
     def skipped(found: re.Match[str]) -> str:
@@ -176,8 +189,8 @@ def cleaner(path: Path, dialect: Dialect, tally: Tally):
                 block = _single_blanks(block)
         elif dialect.padded and quote in block:
             block = between.sub(lambda found: found[1] or found[0].strip(b" "), block)
-        elif b" \n" in block or (dialect.delimiter != "\t" and b"\t\n" in block):
-            block = re.sub(rb"(?m)^ +$" if dialect.delimiter == "\t" else rb"(?m)^[ \t]+$", b"", block)
+        elif any(blank in block and blank + b"\n" in block for blank in white):
+            block = re.sub(rb"(?m)^[%b]+$" % b"".join(white), b"", block)
         return block
 
     return clean
@@ -191,12 +204,12 @@ class Stream:
     def __init__(self, blocks: Iterable[bytes]) -> None:
         self._blocks, self._rest = iter(blocks), memoryview(b"")
 
-    def read(self, size: int = -1) -> bytes:
+    def read(self, size: int = -1) -> memoryview:
         """Return at most `size` bytes, and nothing at the end."""
         if not self._rest:
             self._rest = memoryview(next(self._blocks, b""))
         taken, self._rest = self._rest[:size], self._rest[size:]
-        return bytes(taken)
+        return taken
 
     def close(self) -> None:
         """Close the file."""

@@ -159,9 +159,10 @@ def checked(
             if string_ids and name not in ids:
                 column = pc.if_else(pc.is_in(column, pa.array(["", *NULLS])), None, column)
             table = table.set_column(i, name, column)
+    may_be_empty = string_ids or tally.blanks or tally.quotes  # other empty fields are nulls
     for name in ids:
         column = table[name]
-        if column.null_count or (pa.types.is_string(column.type) and _has(column, "")):
+        if column.null_count or (may_be_empty and pa.types.is_string(column.type) and _has(column, "")):
             raise _missing(path, dialect, ids)
     return table
 

@@ -13,6 +13,7 @@ import pytest
 from rapids_trav import Graph
 from rapids_trav.errors import TravError
 from rapids_trav.io import read_edges, write_frame
+from rapids_trav.io import rows as text_rows
 from rapids_trav.io.write import to_pandas
 
 EDGES = pd.DataFrame({"src": [1, 3, 5], "dst": [2, 4, 6]})
@@ -115,6 +116,22 @@ def test_integers_that_are_written_in_another_way_are_strings(write):
         path = write("a.csv", f"src,dst\n7,1\n{word},1\n")
         assert rows(read_edges(path)) == [["7", "1"], [word, "1"]]
     assert read_edges(write("a.csv", "src,dst\n7,1\n"), string_ids=True)["src"].tolist() == ["7"]
+
+
+@pytest.mark.parametrize("word", ["-07", "007,1"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_text_of_many_blocks(write, monkeypatch, word, end):
+    monkeypatch.setattr(text_rows, "BLOCK", 100)
+    monkeypatch.setattr(text_rows, "PIECE", 3)
+    for at in range(2, 40):
+        lines = ["src,dst", *(f"{i},{7 * i}" for i in range(50)), ""]
+        lines[at] = lines[at].split(",")[0] + "," + word if word == "-07" else word
+        found = read_edges(write("a.csv", "\ufeff" + end.join(lines) + end))
+        assert rows(found) == [line.split(",") for line in lines[1:-1]]
+    times = "".join(f"{i},{i + 1},2020-01-05 00:00:{i:02},1e-05{end}" for i in range(50))
+    found = read_edges(write("a.csv", f"src,dst,at,weight{end}{times}"))
+    assert found["dst"].tolist() == list(range(1, 51))
+    assert found["weight"].tolist() == [1e-05] * 50
 
 
 def test_huge_ids(write):
