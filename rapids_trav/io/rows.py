@@ -18,7 +18,7 @@ from rapids_trav.io.sniff import decoded
 from rapids_trav.utilities.progress import Tell
 
 BLOCK = 1 << 22  # bytes of text in a step
-PIECE = 1 << 17  # bytes that are compared at once, so few that the results of comparisons stay in the cache
+PIECE = 1 << 17  # bytes that are compared at once; the results stay in the cache
 UNSEEN = "\u00a0\u200b\ufeff"  # blanks without a break, without a width, and the mark of the byte order
 LINE_FEED, BLANK, ZERO = b"\n 0"
 SIGNS = list(b"+-")
@@ -47,7 +47,7 @@ def blocks(path: Path, dialect: Dialect, tell: Tell | None = None) -> Iterator[b
     rest, skip, line = b"", dialect.skip, 1
     with open_bytes(path) as stream:
         while True:
-            # The end of the last block is written before the bytes that are read, so that these are not copied.
+            # Read behind the end of the last block, so that nothing else is copied.
             block = bytearray(len(rest) + BLOCK)
             block[: len(rest)] = rest
             with memoryview(block) as whole:
@@ -81,7 +81,9 @@ def blocks(path: Path, dialect: Dialect, tell: Tell | None = None) -> Iterator[b
                 return
 
 
-def strict(path: Path, dialect: Dialect, tally: Tally, blocks: Iterable[bytearray]) -> Iterator[bytes | bytearray]:
+def strict(
+    path: Path, dialect: Dialect, tally: Tally, blocks: Iterable[bytearray]
+) -> Iterator[bytes | bytearray]:
     """Yield the rows without comments, with one delimiter between two fields, and count them."""
     clean, quote = cleaner(path, dialect, tally), dialect.quote.encode()
     for block in blocks:
@@ -137,8 +139,9 @@ def _count(block: bytes | bytearray, dialect: Dialect, tally: Tally) -> None:
         return
     at = np.concatenate(zeros)
     at = at[text[at + 1] - ZERO <= 9]
-    before = text[at - 1 - np.isin(text[at - 1], SIGNS)]  # that before the first byte is the last, a line feed
-    tally.unusual = bool(np.isin(before, [*b"\n\t ", *dialect.delimiter.encode(), *dialect.quote.encode()]).any())
+    before = text[at - 1 - np.isin(text[at - 1], SIGNS)]  # the first byte follows the last, a line feed
+    limits = [*b"\n\t ", *dialect.delimiter.encode(), *dialect.quote.encode()]
+    tally.unusual = bool(np.isin(before, limits).any())
     tally.unusual |= any(sign in block and b"0" + sign in block for sign in (b"x", b"X"))
 
 

@@ -74,6 +74,8 @@ def find_dialect(
         if header is None:
             header = is_header(path, skip + 1, rows, wanted)
         first = ["", *rows[0]] if _has_row_names(body, rows, quote, multiline) else rows[0]
+        if rows[1:] and all(len(row) == len(first) + 1 and row[-1] == "" for row in rows[1:]):
+            first = [*first, ""]  # rows end with a delimiter
         if not usual_ends(rows[0]) and not wanted:
             _check_width(path, skip, body[0], first, rows)
         names = unique_names(path, first, free=src is not None) if header else default_names(len(first))
@@ -84,6 +86,7 @@ def find_dialect(
             if above
             else "check the delimiter, which delimiter= names"
         )
+        advice = "write a tab for each '::'" if "::" in body[0] else advice
         raise TravError(
             f"Line {skip + 1} of {path} has one field ({body[0].strip()[:40]!r}), and an edge needs two: "
             f"{advice}."

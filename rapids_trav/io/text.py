@@ -24,6 +24,7 @@ NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 FRACTION = r"[+-]?[0-9]*\.[0-9]*[1-9][0-9]*([eE].*)?"
 AMID = r"(-?[0-9.]+[ \t]+[#%]|.*[ \t]#[ \t]).*"  # a field that may end with a comment
 FLOAT = r"^-?[0-9]\.[0-9]{18}e[+-][0-9]{2}$"  # numpy.savetxt writes numbers like this
+GROUPED = r"-?[0-9]{1,3}\.000"
 THOUSANDS = r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?"
 FEW = 1000  # values at which a column is looked at first
 LINE = " \r\n"
@@ -184,6 +185,11 @@ def _numbers(path: Path, dialect: Dialect, table: pa.Table, ids: Sequence[str], 
             else:
                 return _replaced(table, ids, whole)
     if all(_are(column, WHOLE if dialect.decimal == "." else INTEGER) for column in columns):
+        if dialect.delimiter == ";" and any(_holds(column, GROUPED) for column in columns):
+            raise TravError(
+                f"Columns {' and '.join(map(repr, ids))} of {path} hold numbers such as 1.000, where the "
+                f"point may group digits: remove the points, or {HELP}."
+            )
         for kind in (pa.int64(), pa.uint64()):
             try:
                 whole = [pc.replace_substring_regex(column, r"\.0*$", "").cast(kind) for column in columns]

@@ -222,6 +222,10 @@ TEXTS = {
     "no last line end": ("1 2\n2 3", {}, "1>2 2>3"),
     "decimal commas": ("source;target;km\na;b;1,5\nb;c;10,0\n", {"decimal": ",", "weight": "km"}, "a>b b>c"),
     # Other formats, and files that hold no edges.
+    "two colons between fields": ("1::2::5\n2::3::4\n", {}, "!tab ::"),
+    "points that group digits": ("src;dst\n1.000;2.000\n3;4.000\n", {}, "!Columns points group string_ids=True"),
+    "whole numbers beside semicolons": ("src;dst\n1.0;2.0\n2.00;3\n", {}, "1>2 2>3"),
+    "rows that end with a delimiter": ("src,dst\n1,2,\n2,3,\n", {}, "1>2 2>3"),
     "JSON lines": ('{"source": "a", "target": "b"}\n{"source": "b", "target": "c"}\n', {}, "a>b b>c"),
     "JSON records": ('[{"from": 1, "to": 2},\n {"from": 2, "to": 3}]', {}, "1>2 2>3"),
     "JSON pairs": ("[[1, 2], [2, 3]]", {}, "1>2 2>3"),

@@ -195,7 +195,6 @@ def matrix(first, *lines):
         ("a.csv", "src,dst\n1,2\n3,4,5\n", "Line 3 of"),
         ("a.csv", "src,dst\n1,2,3\n2,3,9\n", "Line 2 of"),
         ("a.csv", "src,dst\n0,2,3\n1,3,9\n", "Line 2 of"),
-        ("a.csv", "src,dst\n1,2,\n2,3,\n", "Line 2 of"),
         ("a.csv", "src,dst\n1,2,\n2,3,9\n", "Line 2 of"),
         ("a.csv", "src,dst\n1,2,,\n2,3,,\n", "Line 2 of"),
         ("a.csv", "src,dst\n1,2,NA\n2,3,NA\n", "Line 2 of"),
