@@ -82,10 +82,10 @@ class Compiled:
 
 
 def compile_one(file: str, defines: loader.Defines, architecture: int) -> Compiled:
-    """Compile one file to machine code, as CuPy will."""
+    """Compile one file to machine code, as a call will."""
     text = loader.source(file, defines).encode()
     program = _checked(nvrtc.nvrtcCreateProgram(text, file.encode(), 0, [], []))
-    options = [f"-arch=sm_{architecture}".encode(), b"-std=c++17", b"-ftz=true", b"--ptxas-options=-v"]
+    options = [f"-arch=sm_{architecture}".encode(), b"-std=c++17", b"--ptxas-options=-v"]
     if file in link.FILES:  # the functions of a vertex program are linked in later
         options.append(b"-rdc=true")
     (status,) = nvrtc.nvrtcCompileProgram(program, len(options), options)

@@ -26,7 +26,7 @@ SIGNS = list(b"+-")
 
 @dataclass
 class Tally:
-    """What was met on the way: rows, skipped comments, integers written in another way, blanks, marks, quotes."""
+    """What was met on the way: rows, comments, integers written in another way, blanks, marks, quotes."""
 
     rows: int = 0
     comments: int = 0

@@ -1,4 +1,4 @@
-"""Interrupts that come while Numba compiles, which LLVM's callbacks into Python would lose."""
+"""Interrupts that come while code is compiled, which lose them or what was compiled."""
 
 from __future__ import annotations
 
@@ -6,10 +6,28 @@ import contextlib
 import signal
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from types import FrameType
 from typing import TypeVar
 
 Function = TypeVar("Function", bound=Callable)
+Value = TypeVar("Value")
+
+
+def compile_aside(compile_: Callable[[], Value]) -> Value:
+    """Return what another thread compiles, which goes on if an interrupt ends this call."""
+    if threading.current_thread() is not threading.main_thread():
+        return compile_()
+    compiled: Future[Value] = Future()
+
+    def work() -> None:
+        try:
+            compiled.set_result(compile_())
+        except BaseException as error:
+            compiled.set_exception(error)
+
+    threading.Thread(target=work, name="rapids-trav-compile").start()
+    return compiled.result()
 
 
 def keep_interrupts(dispatcher: Function) -> Function:

@@ -14,6 +14,7 @@ import pytest
 
 import rapids_trav
 from rapids_trav import Graph, TravError, generators, graph500, programs
+from rapids_trav.jit.interrupts import compile_aside
 
 
 class Graphs:
@@ -161,3 +162,25 @@ def test_a_function_that_is_told_of_progress_may_end_the_call(tmp_path):
     with pytest.raises(LookupError):
         rapids_trav.read_edges(tmp_path / "x.csv", progress=refuse)
     assert SMALL.plain.bfs(SMALL.ids[0])["distance"].min() == 0
+
+
+class Slow:
+    """A module whose kernels take until `done` to compile."""
+
+    def __init__(self) -> None:
+        self.done, self.made = threading.Event(), threading.Event()
+
+    def get_function(self, name: str) -> str:
+        assert self.done.wait(60)
+        self.made.set()
+        return name
+
+
+def test_an_interrupt_does_not_end_a_compilation(interruptible):
+    module = Slow()
+    lateness(lambda: compile_aside(lambda: module.get_function("push")))
+    assert not module.made.is_set()
+    module.done.set()
+    assert module.made.wait(60)
+    with pytest.raises(ZeroDivisionError):
+        compile_aside(lambda: 1 / 0)

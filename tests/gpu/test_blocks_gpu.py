@@ -322,9 +322,9 @@ def test_a_launch_ends_soon_when_a_block_is_needed(engine, monkeypatch):
 @pytest.fixture
 def fresh_kernels():
     """Load kernels anew, as those that are loaded have other tunables."""
-    link._load.cache_clear()
+    link.load_program.cache_clear()
     yield
-    link._load.cache_clear()
+    link.load_program.cache_clear()
 
 
 def test_thread_blocks_share_a_short_list_of_long_rows(engine, monkeypatch, fresh_kernels):

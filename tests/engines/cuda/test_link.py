@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from rapids_trav.engines.cuda.programs import cubins, link
-from rapids_trav.engines.cuda.runtime import loader
+from rapids_trav.engines.cuda.programs import link
+from rapids_trav.engines.cuda.runtime import loader, modules
 from rapids_trav.errors import TravError
 from rapids_trav.programs import shipped
 from rapids_trav.programs.definition import Program
@@ -142,13 +142,13 @@ def test_linked_programs_are_kept(tmp_path, monkeypatch):
         return b"\x7fELF code"
 
     for _ in range(2):
-        assert cubins.kept(("one", "90"), make) == b"\x7fELF code"
+        assert modules.kept(("one", "90"), make) == b"\x7fELF code"
     assert len(made) == 1
-    cubins.kept(("one", "100"), make)
+    modules.kept(("one", "100"), make)
     assert len(made) == 2
     for path in (tmp_path / "new").iterdir():
         path.write_bytes(path.read_bytes()[:-1])
-    assert cubins.kept(("one", "90"), make) == b"\x7fELF code"
+    assert modules.kept(("one", "90"), make) == b"\x7fELF code"
     assert len(made) == 3
 
 
@@ -156,7 +156,7 @@ def test_a_folder_that_cannot_be_written_keeps_nothing(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("RAPIDS_TRAV_CACHE_DIR", str(tmp_path / "file"))
     for _ in range(2):
-        assert cubins.kept(("one",), lambda: b"\x7fELF") == b"\x7fELF"
+        assert modules.kept(("one",), lambda: b"\x7fELF") == b"\x7fELF"
 
 
 @needs_toolchain

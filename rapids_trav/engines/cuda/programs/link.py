@@ -6,7 +6,7 @@
 3. nvJitLink links all parts into machine code, with the calls inlined.
 
 None of these steps needs a GPU; only loading does.  Linking takes up to a second for each file of kernels,
-and a second more for the first function of a process, so its results are kept on disk (`cubins.py`), and a
+and a second more for the first function of a process, so its results are kept on disk (`modules.py`), and a
 process keeps the kernels that it has loaded.  Products and sums are not contracted into fused multiply-adds
 (`-fma=0`), so that every engine gives the same floating-point minima and maxima.
 """
@@ -18,9 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from rapids_trav.engines.cuda.programs.cubins import kept
 from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES, Defines, Kernels, defines_of, source
+from rapids_trav.engines.cuda.runtime.modules import Modules, compile_text, kept
 from rapids_trav.errors import TravError
+from rapids_trav.jit.interrupts import compile_aside
 from rapids_trav.programs.definition import ARGUMENTS, REDUCERS, Program, n_arguments
 from rapids_trav.programs.digest import ProgramKey
 
@@ -124,31 +125,6 @@ def _reason(error: Exception) -> str:
     return (informative or [type(error).__name__])[0]
 
 
-def kernels_to_ir(text: str, name: str, architecture: int) -> bytes:
-    """Return the LTO-IR of kernels."""
-    from cuda.bindings import nvrtc
-
-    def checked(result: tuple) -> Any:
-        status, *values = result
-        if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
-            raise RuntimeError(f"NVRTC reports {status} for {name}: {_log()}")
-        return values[0] if values else None
-
-    def _log() -> str:
-        _, size = nvrtc.nvrtcGetProgramLogSize(program)
-        log = b" " * (size + 1)  # one byte alone would be a shared object
-        nvrtc.nvrtcGetProgramLog(program, log)
-        return log.decode().rstrip("\0 \n")
-
-    program = checked(nvrtc.nvrtcCreateProgram(text.encode(), name.encode(), 0, [], []))
-    options = [f"-arch=sm_{architecture}".encode(), b"-std=c++17", b"-dlto", b"-rdc=true"]
-    checked(nvrtc.nvrtcCompileProgram(program, len(options), options))
-    code = b" " * checked(nvrtc.nvrtcGetLTOIRSize(program))
-    checked(nvrtc.nvrtcGetLTOIR(program, code))
-    checked(nvrtc.nvrtcDestroyProgram(program))
-    return code
-
-
 def link(parts: list[tuple[str, bytes]], architecture: int, ptx: bool = False) -> bytes:
     """Return machine code, or PTX, linked from named pieces of LTO-IR."""
     from cuda.bindings import nvjitlink
@@ -196,40 +172,23 @@ def compile_program(
         Tunables of the file that differ from the defaults.
     """
     text = source(file, defines_of_program(program, file, weight, vertex_bits, edge_bits, **tunables))
-    parts = [(file, kernels_to_ir(text, file, architecture))]
+    parts = [(file, compile_text(text, file, architecture, linkable=True))]
     for name in ARGUMENTS:
         if getattr(program, name) is not None:
             parts.append((name, function_to_ir(program, name, weight, architecture)))
     return link(parts, architecture, ptx)
 
 
+@functools.lru_cache(maxsize=128)
 def load_program(
     program: ProgramKey, file: str, weight: str | None, vertex_bits: int, edge_bits: int, **tunables: int
 ) -> Kernels:
-    """Load the kernels of `file` for a program, on CuPy's current device."""
-    import cupy
+    """Return the kernels of `file` for a program, linked when one is first launched on a device."""
 
-    device = cupy.cuda.Device()
-    architecture = int(device.compute_capability)
-    return _load(program, file, weight, vertex_bits, edge_bits, architecture, device.id, **tunables)
+    def code(architecture: int) -> bytes:
+        return _compiled(program, file, weight, vertex_bits, edge_bits, architecture, **tunables)
 
-
-@functools.lru_cache(maxsize=128)
-def _load(
-    program: ProgramKey,
-    file: str,
-    weight: str | None,
-    vertex_bits: int,
-    edge_bits: int,
-    architecture: int,
-    device: int,  # a module is loaded on one device
-    **tunables: int,
-) -> Kernels:
-    from cupy.cuda.function import Module
-
-    module = Module()
-    module.load(_compiled(program, file, weight, vertex_bits, edge_bits, architecture, **tunables))
-    return Kernels(module)
+    return Kernels(Modules(code))
 
 
 def _compiled(
@@ -249,6 +208,6 @@ def _compiled(
         )
 
     if program.digest is None:
-        return compiled()
+        return compile_aside(compiled)
     text = source(file, defines_of_program(program.program, file, weight, vertex_bits, edge_bits, **tunables))
     return kept((program.digest, text, str(weight), str(architecture)), compiled)

@@ -1,8 +1,8 @@
 """Loading of kernels: from `kernels/*.cu` to functions that can be launched.
 
 The sources are in `rapids_trav/kernels` in a wheel and in `kernels` beside the package in a checkout.
-Includes are inlined here: CuPy caches compiled modules on disk by the text that it is given, so it would
-not notice a changed header.  Types and tunables precede the text as `#define` lines.
+Includes are inlined here, because machine code is kept on disk by the text that it is compiled from.  Types
+and tunables precede the text as `#define` lines.
 
 Nothing here imports CuPy until a kernel is loaded, so the sources can be compiled and tested without a GPU.
 """
@@ -23,6 +23,7 @@ from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.blocks.cut import MOST_BLOCKS
 from rapids_trav.engines.cuda.runtime import driver_launch
 from rapids_trav.engines.cuda.runtime.arguments import by_value
+from rapids_trav.engines.cuda.runtime.modules import Modules, compile_text, kept
 from rapids_trav.engines.launches import launched
 
 Defines = tuple[tuple[str, int], ...]
@@ -152,13 +153,10 @@ class Kernels:
 
     def __init__(self, module: Any, cooperative: bool = False) -> None:
         self._module, self._cooperative = module, cooperative
-        self._functions: dict[str, Any] = {}
 
     def function(self, name: str) -> Any:
-        """Return an entry point, in the form that `run` calls."""
-        if name not in self._functions:
-            self._functions[name] = self._module.get_function(name)
-        return self._functions[name]
+        """Return an entry point on the current device, in the form that `run` calls."""
+        return self._module.get_function(name)
 
     def launch(self, name: str, n_threads: int, *arguments: object) -> None:
         """Launch a grid-stride kernel over `n_threads` items; do nothing if there are none."""
@@ -176,9 +174,7 @@ class Kernels:
     ) -> None:
         """Launch a kernel with the given grid."""
         if len(arguments) == 1 and isinstance(arguments[0], ctypes.Structure) and not how:
-            kernel = self.function(name)
-            # CuPy's kernels have a function for each device; those of linked programs are functions.
-            function = getattr(kernel, "kernel", kernel).ptr
+            function = self.function(name).ptr
             if driver_launch.launch(function, grid, block, arguments[0], shared_bytes, self._cooperative):
                 launched(name)
                 return
@@ -216,6 +212,8 @@ class Kernels:
         at the same time; other kernels are loaded for that.
         """
         launched(name)
+        if self._cooperative:
+            how["enable_cooperative_groups"] = True
         self.function(name)(grid, (block,), parameters, shared_mem=shared_bytes, **how)
 
 
@@ -224,14 +222,12 @@ def load(
     file: str, vertex_bits: int = 32, edge_bits: int = 32, cooperative: bool = False, **tunables: int
 ) -> Kernels:
     """Return the kernels of `file`, compiled when one is first launched on a device."""
-    import cupy
+    text = source(file, defines_of(file, vertex_bits, edge_bits, **tunables))
+    return Kernels(Modules(lambda architecture: _compiled(text, file, architecture)), cooperative)
 
-    code = source(file, defines_of(file, vertex_bits, edge_bits, **tunables))
-    options = ("-std=c++17",)
-    module = cupy.RawModule(
-        code=code, backend="nvrtc", options=options, enable_cooperative_groups=cooperative
-    )
-    return Kernels(module, cooperative)
+
+def _compiled(text: str, file: str, architecture: int) -> bytes:
+    return kept((text, str(architecture)), lambda: compile_text(text, file, architecture))
 
 
 def load_for(file: str, adjacency: Adjacency, cooperative: bool = False, **tunables: int) -> Kernels:

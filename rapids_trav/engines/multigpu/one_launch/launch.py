@@ -311,8 +311,7 @@ class Launch:
                 rank=rows.rank,
                 n_ranks=dealing.n_ranks,
             )
-            # Loads the kernel, which may wait for the device.
-            _ = self.kernels.function("bfs_fused").max_dynamic_shared_size_bytes
+            self.kernels.function("bfs_fused")  # loads it, which may wait for the device
             rank.wake_link(self._memory)
         rank.stream.synchronize()
 
