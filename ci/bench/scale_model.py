@@ -35,9 +35,9 @@ from rich.table import Table
 from rapids_trav import generators
 from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.cpu import CpuEngine
-from rapids_trav.engines.cpu.runtime.compile import kernel
 from rapids_trav.engines.interface import BfsOptions
 from rapids_trav.engines.multigpu.grid import Grid, choose_grid
+from rapids_trav.jit.kernels import kernel
 
 HOST = 8  # GPUs per host
 LAYOUTS = ("1d", "2d", "hosts")

@@ -19,8 +19,7 @@ from rapids_trav.backends.kernels.insertion import (
 from rapids_trav.backends.networkx_types import Value
 from rapids_trav.backends.structure import Rows, Structure, index_dtype
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.cpu.runtime.compile import Team
-from rapids_trav.jit.kernels import SHORT
+from rapids_trav.jit.kernels import SHORT, Threads
 
 FEW = 1 << 16  # number of edges up to which one thread is enough
 
@@ -123,7 +122,7 @@ def insertion_rows(
 
     The rows of the edge list are left out unless `keep_rows`.
     """
-    with Team() as team:
+    with Threads() as team:
         parts = team.size if len(src) > FEW else 1
         cuts = [len(src) * i // parts for i in range(parts + 1)]
         ends = [(src[begin:end], dst[begin:end]) for begin, end in pairwise(cuts)]
@@ -157,7 +156,7 @@ def insertion_rows(
     return offsets, columns, rows
 
 
-def _at_once(team: Team, parts: int, n_edges: int, work: Callable[[int], Value]) -> list:
+def _at_once(team: Threads, parts: int, n_edges: int, work: Callable[[int], Value]) -> list:
     """Return the results of `work` for all parts of the edges, computed on as many threads."""
 
     def several(begin: int, end: int) -> list:

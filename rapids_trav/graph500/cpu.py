@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.cpu.runtime.compile import Team, kernel
+from rapids_trav.jit.kernels import Threads, kernel
 
 Result = TypeVar("Result")
 
@@ -29,7 +29,7 @@ def memory(devices: Sequence[int] = ()) -> AbstractContextManager:
 
 def device_name(devices: Sequence[int] = ()) -> str:
     """Return the name of the device on which the run was timed; of all `devices`, if these are several."""
-    with Team() as team:
+    with Threads() as team:
         return f"{platform.processor() or platform.machine()}, {team.size} threads"
 
 
@@ -48,7 +48,7 @@ def contiguous(array: Array, dtype: np.dtype) -> Array:
 def has_neighbor(src: Array, dst: Array, n: int) -> np.ndarray:
     """Return whether each vertex has an edge to another one: bool (n,), in host memory."""
     found = np.zeros(n, np.bool_)
-    with Team() as team:
+    with Threads() as team:
         team.run(_has_neighbor, len(src), src, dst, found, grain=GRAIN)
     return found
 
@@ -56,7 +56,7 @@ def has_neighbor(src: Array, dst: Array, n: int) -> np.ndarray:
 def to_labels(labels: Array, predecessor: Array, root: int, n: int) -> Array:
     """Return the specification's parent array (n,): `predecessor` in the numbering of `labels`."""
     parent = np.full(n, NONE, labels.dtype)
-    with Team() as team:
+    with Threads() as team:
         team.run(_to_labels, len(labels), labels, predecessor, parent, grain=GRAIN)
     parent[root] = root
     return parent
@@ -64,7 +64,7 @@ def to_labels(labels: Array, predecessor: Array, root: int, n: int) -> Array:
 
 def component_edges(parent: Array, src: Array) -> int:
     """Count the input tuples inside the tree's component: both ends of a tuple are in it, or neither is."""
-    with Team() as team:
+    with Threads() as team:
         return sum(team.run(_component_edges, len(src), parent, src, grain=GRAIN))
 
 
@@ -73,7 +73,7 @@ def count_faults(
 ) -> list[int]:
     """Count violations of rules 1 to 5, levels that are not depths, and ends out of range."""
     n = len(parent)
-    with Team() as team:
+    with Threads() as team:
 
         def total(function: Callable, items: int, *arguments: object) -> np.ndarray:
             parts = team.run(function, items, *arguments, grain=GRAIN)

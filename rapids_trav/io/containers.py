@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import lzma
 import zipfile
+from io import BufferedIOBase
 from pathlib import Path
-from typing import IO
+from typing import cast
 
 import pyarrow as pa
 
@@ -31,7 +32,7 @@ def compression_of(path: Path) -> str | None:
     return next((name for magic, name in MAGIC.items() if start.startswith(magic)), None)
 
 
-def open_bytes(path: Path) -> IO[bytes] | pa.NativeFile:
+def open_bytes(path: Path) -> BufferedIOBase | pa.NativeFile:
     """Open a file as a binary stream, decompressed."""
     kind = compression_of(path)
     if kind == "xz":
@@ -41,7 +42,7 @@ def open_bytes(path: Path) -> IO[bytes] | pa.NativeFile:
     return pa.input_stream(str(path), compression=kind)
 
 
-def _member(path: Path) -> IO[bytes]:
+def _member(path: Path) -> BufferedIOBase:
     archive = zipfile.ZipFile(path)
     names = [
         name
@@ -54,7 +55,7 @@ def _member(path: Path) -> IO[bytes]:
         raise TravError(
             f"{path} holds {len(names)} files ({', '.join(names[:5])}): extract the one with the edges."
         )
-    return archive.open(names[0])
+    return cast(BufferedIOBase, archive.open(names[0]))
 
 
 def inner_extension(path: Path) -> str:

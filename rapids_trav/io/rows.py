@@ -17,6 +17,7 @@ from rapids_trav.io.dialect import Dialect, check_comment, check_marked_row, com
 from rapids_trav.io.sniff import decoded
 from rapids_trav.utilities.progress import Tell
 
+Block = bytes | bytearray
 BLOCK = 1 << 22  # bytes of text in a step
 PIECE = 1 << 17  # bytes that are compared at once; the results stay in the cache
 UNSEEN = "\u00a0\u200b\ufeff"  # blanks without a break, without a width, and the mark of the byte order
@@ -81,9 +82,7 @@ def blocks(path: Path, dialect: Dialect, tell: Tell | None = None) -> Iterator[b
                 return
 
 
-def strict(
-    path: Path, dialect: Dialect, tally: Tally, blocks: Iterable[bytearray]
-) -> Iterator[bytes | bytearray]:
+def strict(path: Path, dialect: Dialect, tally: Tally, blocks: Iterable[Block]) -> Iterator[Block]:
     """Yield the rows without comments, with one delimiter between two fields, and count them."""
     clean, quote = cleaner(path, dialect, tally), dialect.quote.encode()
     for block in blocks:
@@ -112,7 +111,7 @@ def _null_character(path: Path, dialect: Dialect) -> TravError:
     return TravError(f"Line {line} of {path} has a null character, as broken copies have: check the file.")
 
 
-def _single_blanks(block: bytes) -> bytes:
+def _single_blanks(block: Block) -> Block:
     """Return lines with one blank between two fields, and none at either end."""
     text = np.frombuffer(block, dtype=np.uint8)
     white = text <= BLANK
@@ -125,14 +124,14 @@ def _single_blanks(block: bytes) -> bytes:
     return text.tobytes()
 
 
-def _count(block: bytes | bytearray, dialect: Dialect, tally: Tally) -> None:
+def _count(block: Block, dialect: Dialect, tally: Tally) -> None:
     """Count the lines that are not empty, and look for integers with a needless zero or a 0x before them."""
     text = np.frombuffer(block, dtype=np.uint8)
     zeros = [np.zeros(int(text[0] == ZERO), np.intp)]
     for begin in range(1, len(text), PIECE):
         here = text[begin : begin + PIECE]
         before = text[begin - 1 :][: len(here)]
-        tally.rows += np.count_nonzero((here == LINE_FEED) & (before != LINE_FEED))
+        tally.rows += int(np.count_nonzero((here == LINE_FEED) & (before != LINE_FEED)))
         if not tally.unusual:
             zeros.append(begin + np.flatnonzero((here == ZERO) & (before - ZERO > 9)))  # of unsigned bytes
     if tally.unusual:
@@ -174,7 +173,7 @@ def cleaner(path: Path, dialect: Dialect, tally: Tally):
         tally.comments += found[1] is None
         return found[1] or ""
 
-    def clean(block: bytes) -> bytes:
+    def clean(block: Block) -> Block:
         if dialect.multiline:
             return block
         marked = any(sign in block for sign in comments)  # one byte is found much faster than two
@@ -204,7 +203,7 @@ class Stream:
 
     closed = False
 
-    def __init__(self, blocks: Iterable[bytes]) -> None:
+    def __init__(self, blocks: Iterable[Block]) -> None:
         self._blocks, self._rest = iter(blocks), memoryview(b"")
 
     def read(self, size: int = -1) -> memoryview:

@@ -192,7 +192,7 @@ def _first_text(path: Path, encoding: str | None) -> tuple[str, str, str]:
     return text.replace("\r\n", "\n"), encoding, line_end
 
 
-def decoded(path: Path, content: bytes, encoding: str, line: int, final: bool = True) -> str:
+def decoded(path: Path, content: bytes | bytearray, encoding: str, line: int, final: bool = True) -> str:
     """Return bytes that begin with a line as text; an error names the line, the byte and the remedy."""
     try:
         return codecs.getincrementaldecoder(encoding)().decode(content, final)

@@ -19,6 +19,7 @@ from typing import Self, TypeVar
 import numpy as np
 
 from rapids_trav.errors import TravError, first_line
+from rapids_trav.jit.launches import launched
 
 try:
     import numba
@@ -126,6 +127,7 @@ class Threads:
         No range is shorter than `grain` items unless it is the only one.  A thread takes the next range when
         it has finished one, which balances unequal ranges.
         """
+        launched(function.__name__)
         pieces = min(PIECES_PER_THREAD * self.size, n_items // grain)
         if pieces <= 1 or self.size == 1:
             return [function(*arguments, 0, n_items)]
@@ -173,6 +175,7 @@ class Threads:
         *arguments
         abandon : callable
         """
+        launched(function.__name__)
         if n_parts == 1:
             return function(*arguments, 0)
         given_up = False

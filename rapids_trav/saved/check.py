@@ -19,7 +19,7 @@ import numpy as np
 from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.csr.paths import PathLayout
 from rapids_trav.engines.cpu.path_decomposition import count_up_to_two
-from rapids_trav.engines.cpu.runtime.compile import Team, kernel
+from rapids_trav.jit.kernels import Threads, kernel
 
 ROWS = 1 << 12  # smallest number of rows for one thread
 
@@ -45,7 +45,7 @@ class Findings(NamedTuple):
 def look_through(edges: Adjacency) -> Findings:
     """Read all edges once and return the properties found; the columns must be valid vertices."""
     arrays = (edges.row_offsets, edges.column_indices, _bits(edges.weights), _key())
-    with Team() as team:
+    with Threads() as team:
         found = team.run(_look_through, edges.n_vertices, *arrays, grain=ROWS)
     descents, loops, left = (sum(int(part[i]) for part in found) for i in range(3))
     return Findings(descents == 0, loops, left % 2**64 == 0)
@@ -58,7 +58,7 @@ def path_fault(layout: PathLayout, edges: Adjacency) -> str | None:
         count_up_to_two(edges.column_indices, led_to)
     rows = (edges.row_offsets, edges.column_indices, _bits(edges.weights), key)
     paths = (layout.starts, layout.vertices, _bits(layout.weights), key, led_to, layout.relaxed)
-    with Team() as team:
+    with Threads() as team:
         of_rows = team.run(_sum_of_rows, edges.n_vertices, *rows, grain=ROWS)
         of_paths = team.run(_sum_of_paths, layout.n_paths, *paths, grain=ROWS)
     if (sum(map(int, of_rows)) - sum(int(part) for part, _ in of_paths)) % 2**64:

@@ -22,7 +22,7 @@ def kept_ends(
     Only flagged rows are looked up.  `encode` must give each value an id that does not depend on the other
     values of the block.
     """
-    from rapids_trav.engines.cpu.runtime.compile import Team
+    from rapids_trav.jit.kernels import Threads
 
     n_rows = ROWS * len(flags) // (2 * int(np.count_nonzero(flags)) + 1)  # ROWS / 2 of them are kept
     n_rows = max(ROWS, min(len(flags) // PIECES, n_rows))
@@ -40,6 +40,6 @@ def kept_ends(
                     raise TravError(EDGES_CHANGED)
                 internal[places[i] : places[i + 1]] = some
 
-    with Team() as team:
+    with Threads() as team:
         team.run(keep_rows, len(firsts), grain=-(-SHARED // n_rows))
     return found

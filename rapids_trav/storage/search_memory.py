@@ -20,9 +20,9 @@ def threads_of(place: Place) -> int:
     """Return the number of threads with working memory of their own, for an engine in `place`."""
     if place == "device":
         return 1
-    from rapids_trav.engines.cpu.runtime.compile import Team
+    from rapids_trav.jit.kernels import Threads
 
-    return Team().size
+    return Threads().size
 
 
 def needed_beside(asked: Searches, n_bytes: int) -> int:

@@ -9,9 +9,9 @@ from scipy_components import adjacency, smallest
 
 from rapids_trav import generators
 from rapids_trav.csr.adjacency import Adjacency
-from rapids_trav.engines.launches import count_launches
 from rapids_trav.engines.runs import LinkView, RunOptions
 from rapids_trav.errors import TravMemoryError
+from rapids_trav.jit.launches import count_launches
 from rapids_trav.memory.budget import Budget
 from rapids_trav.storage.paged import Paged
 from rapids_trav.utilities.sizes import parse_bytes

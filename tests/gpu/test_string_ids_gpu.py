@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from rapids_trav import Graph
-from rapids_trav.engines.launches import count_launches
 from rapids_trav.errors import UnknownVertexError
+from rapids_trav.jit.launches import count_launches
 
 pytestmark = pytest.mark.gpu
 

@@ -12,7 +12,7 @@ import pytest
 
 from rapids_trav import Graph, Program, TravError, TravMemoryError
 from rapids_trav.engines.cpu import CpuEngine
-from rapids_trav.engines.cpu.runtime.compile import Team
+from rapids_trav.jit.kernels import Threads
 from rapids_trav.storage.memory_errors import is_out_of_memory, telling_of_memory
 
 # The functions by which the package makes new NumPy arrays; pandas calls some of them as well.
@@ -211,6 +211,6 @@ def test_threads_that_the_system_does_not_start_are_done_without(monkeypatch):
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(ThreadPoolExecutor, "submit", refuse)
-    with Team(4) as team:
+    with Threads(4) as team:
         found = team.run(lambda begin, end: end - begin, 1000, grain=10)
     assert sum(found) == 1000

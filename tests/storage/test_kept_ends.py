@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rapids_trav.engines.launches import count_launches
 from rapids_trav.errors import TravError
+from rapids_trav.jit.launches import count_launches
 from rapids_trav.storage import kept_ends as kept
 
 N, M = 500, 4000

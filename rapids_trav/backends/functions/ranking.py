@@ -16,7 +16,7 @@ from rapids_trav.backends.kernels.rank_gather import gather, gather_weighted, ro
 from rapids_trav.backends.networkx_types import Arguments, Graph, Value
 from rapids_trav.backends.structure import Node, Structure
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.cpu.runtime.compile import Team
+from rapids_trav.jit.kernels import Threads
 
 GRAIN = 1 << 12  # number of vertices that is worth a thread
 
@@ -58,7 +58,7 @@ def pagerank(
         return {}
     combined = structure.weights(weight, 1, "sum")
     rows = structure.rows
-    with Team() as team:
+    with Threads() as team:
         weights = None if combined is None else combined.values.astype(np.float64, copy=False)
         if weights is None:
             sums = np.diff(rows.offsets).astype(np.float64)

@@ -7,7 +7,7 @@ first vertex that both sides know.  So of all shortest paths this finds the one 
 
 from __future__ import annotations
 
-from rapids_trav.engines.cpu.runtime.compile import kernel
+from rapids_trav.jit.kernels import kernel
 
 NONE = -1
 ROOT = -2

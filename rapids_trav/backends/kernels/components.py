@@ -6,8 +6,8 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.engines.cpu.components import components
-from rapids_trav.engines.cpu.runtime.compile import kernel
 from rapids_trav.engines.runs import LinkView, RunOptions
+from rapids_trav.jit.kernels import kernel
 
 
 def label_components(offsets: Array, columns: Array, symmetric: bool) -> Array:

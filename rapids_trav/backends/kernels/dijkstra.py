@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rapids_trav.engines.cpu.runtime.compile import kernel
 from rapids_trav.engines.cpu.runtime.intrinsics import load
+from rapids_trav.jit.kernels import kernel
 
 
 @kernel

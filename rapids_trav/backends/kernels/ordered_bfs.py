@@ -19,8 +19,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rapids_trav.engines.cpu.runtime.compile import kernel
 from rapids_trav.engines.cpu.runtime.intrinsics import load
+from rapids_trav.jit.kernels import kernel
 
 # A level is pulled when its frontier has more edges than 1 / PULL_ABOVE of what pulling examines: all
 # vertices, and the incoming edges of those not yet visited.

@@ -6,7 +6,7 @@ the values that are passed on by the vertices leading to it; each thread compute
 
 from __future__ import annotations
 
-from rapids_trav.engines.cpu.runtime.compile import kernel
+from rapids_trav.jit.kernels import kernel
 
 
 @kernel

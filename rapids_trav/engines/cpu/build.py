@@ -24,8 +24,8 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array, offset_dtype
-from rapids_trav.engines.cpu.runtime.compile import Team, kernel
 from rapids_trav.errors import EDGES_CHANGED, TravError
+from rapids_trav.jit.kernels import Threads, kernel
 from rapids_trav.utilities.progress import report
 
 Allocate = Callable[[int, np.dtype | type, str], np.ndarray]
@@ -72,7 +72,7 @@ def build_adjacency(
     n_buckets = (max(n_vertices - 1, 0) >> shift) + 1
     dtype = np.dtype(np.int32 if n_vertices < 2**31 else np.int64)
 
-    with Team() as team:
+    with Threads() as team:
         counts = np.zeros((team.size, n_buckets), np.int64)
         weight_dtype = None
         n_edges = done = 0

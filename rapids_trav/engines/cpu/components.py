@@ -30,10 +30,10 @@ from __future__ import annotations
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array
-from rapids_trav.engines.cpu.runtime.compile import Team, kernel
 from rapids_trav.engines.cpu.runtime.intrinsics import compare_and_swap, prefetch
 from rapids_trav.engines.run_progress import RunProgress
 from rapids_trav.engines.runs import LinkView, Run, RunOptions
+from rapids_trav.jit.kernels import Threads, kernel
 from rapids_trav.memory.model.program import union_bytes
 
 FIRST = 2  # neighbours of each vertex that are linked before the sample
@@ -60,7 +60,7 @@ def components(view: LinkView, places: Array | None, options: RunOptions) -> Run
         Only `trace` and `on_page` apply.
     """
     n, dtype = view.rows.n_vertices, view.rows.column_indices.dtype
-    with Team() as team, view.charged(union_bytes(n, dtype.itemsize), "the trees of components"):
+    with Threads() as team, view.charged(union_bytes(n, dtype.itemsize), "the trees of components"):
         progress = RunProgress(0, options.trace)
         if view.paged:
             parent = _streamed(view, options, team, progress)
@@ -74,7 +74,7 @@ def components(view: LinkView, places: Array | None, options: RunOptions) -> Run
     return Run(labels, progress.iteration, converged=True, trace=progress.trace)
 
 
-def _in_memory(view: LinkView, team: Team, progress: RunProgress) -> Array:
+def _in_memory(view: LinkView, team: Threads, progress: RunProgress) -> Array:
     """Link a few neighbours of each vertex first, then the rest of the rows that need it."""
     rows, n = view.rows, view.rows.n_vertices
     parent = np.empty(n, rows.column_indices.dtype)
@@ -89,7 +89,7 @@ def _in_memory(view: LinkView, team: Team, progress: RunProgress) -> Array:
     return parent
 
 
-def _link_rest(view: LinkView, team: Team, progress: RunProgress, parent: Array) -> None:
+def _link_rest(view: LinkView, team: Threads, progress: RunProgress, parent: Array) -> None:
     """Link the rows that need it up to their ends."""
     large = -1 if view.other is None else frequent_root(parent)[0]
     counts = _link(team, view.rows, parent, large, FIRST, 0, _n_blocks(view.rows))
@@ -99,7 +99,7 @@ def _link_rest(view: LinkView, team: Team, progress: RunProgress, parent: Array)
     progress.record("rest", int(counts[ROWS]), int(counts[EDGES]), np.nan)
 
 
-def _streamed(view: LinkView, options: RunOptions, team: Team, progress: RunProgress) -> Array:
+def _streamed(view: LinkView, options: RunOptions, team: Threads, progress: RunProgress) -> Array:
     """Read and link the rows once, page by page."""
     rows, n = view.rows, view.rows.n_vertices
     parent = np.arange(n, dtype=rows.column_indices.dtype)
@@ -122,7 +122,7 @@ def _streamed(view: LinkView, options: RunOptions, team: Team, progress: RunProg
 
 
 def _link(
-    team: Team, rows: Adjacency, parent: Array, large: int, skipped: int, first: int, last: int
+    team: Threads, rows: Adjacency, parent: Array, large: int, skipped: int, first: int, last: int
 ) -> Array:
     """Link the rows in blocks `first` to `last` - 1; return the sums of the threads' counts."""
     skipping = 0 if large < 0 else _n_blocks(rows) * VERTICES // rows.n_vertices  # about VERTICES rows

@@ -27,9 +27,9 @@ import numpy as np
 from rapids_trav.csr.adjacency import Adjacency, search_offsets
 from rapids_trav.csr.parts import moved_together
 from rapids_trav.csr.paths import PathLayout
-from rapids_trav.engines.cpu.runtime.compile import Team, kernel
 from rapids_trav.engines.cpu.runtime.intrinsics import load
 from rapids_trav.engines.cpu.runtime.many import Watch, search_all
+from rapids_trav.jit.kernels import Threads, kernel
 
 GRAIN = 1 << 12  # least edges for which another thread pays
 ALONE, ON_NO_STACK = -1, -2
@@ -53,7 +53,7 @@ def decompose(adjacency: Adjacency, relaxed: int = 0, n_ranges: int | None = Non
     bits = None if weights is None else weights.view(f"u{weights.dtype.itemsize}")
     path_weights = None if bits is None else np.empty_like(bits)
     vertices, lengths = np.empty(2 * n_edges, columns.dtype), np.empty(n_edges + 1, length)
-    firsts = _cut(offsets, n_ranges or max(1, min(Team().size, n_edges // GRAIN)))
+    firsts = _cut(offsets, n_ranges or max(1, min(Threads().size, n_edges // GRAIN)))
     counts = np.zeros((len(firsts) - 1, 2), np.int64)
     led_to = passed = None
     if relaxed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array
-from rapids_trav.engines.cpu.runtime.compile import Team, kernel
+from rapids_trav.jit.kernels import Threads, kernel
 from rapids_trav.programs.definition import Scalar
 
 
@@ -26,7 +26,7 @@ def smallest_predecessors(into: Adjacency, distance: Array, order: Array | None 
         -1 where `distance <= 0`.
     """
     predecessor = np.empty(distance.shape, into.column_indices.dtype)
-    with Team() as team:
+    with Threads() as team:
         for row, out in zip(np.atleast_2d(distance), np.atleast_2d(predecessor), strict=True):
             rows = (into.row_offsets, into.column_indices, row, out)
             if order is None:
@@ -80,7 +80,7 @@ def tight_predecessors(into: Adjacency, weights: Array, distance: Array, unreach
         `distance[u] + weight == distance[v]`.
     """
     predecessor = np.empty(distance.shape, into.column_indices.dtype)
-    with Team() as team:
+    with Threads() as team:
         team.run(
             _tight, into.n_vertices, into.row_offsets, into.column_indices, weights, distance, unreached,
             predecessor, grain=4096,
@@ -120,7 +120,7 @@ def walk(predecessor: Array, targets: Array) -> tuple[Array, Array]:
     """
     targets = np.require(targets, np.int64, ["C", "W"])
     lengths = np.empty(len(targets), np.int64)
-    with Team() as team:
+    with Threads() as team:
         team.run(_measure, len(targets), predecessor, targets, lengths, grain=1024)
         ends = np.cumsum(lengths)
         vertices = np.empty(int(ends[-1]) if len(ends) else 0, predecessor.dtype)

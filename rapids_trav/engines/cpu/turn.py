@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, offset_dtype
-from rapids_trav.engines.cpu.runtime.compile import Team, kernel
+from rapids_trav.jit.kernels import Threads, kernel
 
 SHARED = 1 << 16  # entries above which several threads beat one: a thread takes 0.1 ms to start
 
@@ -57,8 +57,8 @@ def symmetrized(out: Adjacency, into: Adjacency | None = None) -> Adjacency:
     return Adjacency(row_offsets, columns)
 
 
-def _team(n_entries: int) -> Team:
-    return Team(None if n_entries > SHARED else 1)
+def _team(n_entries: int) -> Threads:
+    return Threads(None if n_entries > SHARED else 1)
 
 
 @kernel

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from rapids_trav.csr.adjacency import offset_dtype
-from rapids_trav.engines.cpu.runtime.compile import kernel
 from rapids_trav.engines.multigpu.local_work import Array, Compressed, Frontier, Owned, Reach
+from rapids_trav.jit.kernels import kernel
 from rapids_trav.utilities.host_memory import available_bytes
 
 

@@ -15,9 +15,9 @@ from rapids_trav import generators
 from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.cpu.bfs import each, multi_source
-from rapids_trav.engines.cpu.runtime.compile import Team
 from rapids_trav.engines.interface import BfsOptions, Search
-from rapids_trav.engines.launches import count_launches
+from rapids_trav.jit.kernels import Threads
+from rapids_trav.jit.launches import count_launches
 
 ENGINE = CpuEngine()
 ONE_BY_ONE, TOGETHER = "search_alone", "search_groups"
@@ -65,14 +65,14 @@ def test_each_thread_searches_by_itself_and_the_last_searches_share_them(monkeyp
     search = each.direction_optimizing.search
 
     def noted(view, sources, options):
-        sizes.append((int(sources[0]), Team().size))
+        sizes.append((int(sources[0]), Threads().size))
         return search(view, sources, options)
 
     monkeypatch.setattr(each.direction_optimizing, "search", noted)
     view = frame_view(generators.path(50), 50)
     each.separately(view, np.arange(10), BfsOptions())
     assert sorted(sizes) == [(source, 1 if source < 8 else 2) for source in range(10)]
-    assert Team().size == 4
+    assert Threads().size == 4
 
 
 def rows_of(n_vertices, n_edges):
@@ -107,6 +107,6 @@ def test_the_choice_is_what_runs(monkeypatch):
 
 def test_a_little_work_is_one_word():
     small, large = frame_view(generators.path(60), 60), frame_view(generators.star(200_000), 200_000)
-    for view, n_groups in ((small, 1), (large, min(Team().size, 2))):
+    for view, n_groups in ((small, 1), (large, min(Threads().size, 2))):
         trace = multi_source.search(view, np.array([0, 1]), BfsOptions(trace=True)).trace
         assert sum(row.level == 1 for row in trace) == n_groups

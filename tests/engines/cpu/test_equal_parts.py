@@ -12,15 +12,15 @@ from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.cpu.programs import run as gas
 from rapids_trav.engines.cpu.programs.pages import ResidentEdges
 from rapids_trav.engines.cpu.programs.state import ProgramWork
-from rapids_trav.engines.cpu.runtime.compile import PIECES_PER_THREAD, Team
 from rapids_trav.engines.runs import GatherView, RunOptions
+from rapids_trav.jit.kernels import PIECES_PER_THREAD, Threads
 from rapids_trav.programs.run_state import RunState
 
 LARGEST = Program("largest", "int64", "max")
 
 
-class Recorded(Team):
-    """Team that records the arguments of the gather kernel by name."""
+class Recorded(Threads):
+    """Threads that records the arguments of the gather kernel by name."""
 
     def run(self, function, n_items, *arguments, grain):
         names = inspect.signature(function.py_func).parameters

@@ -11,8 +11,8 @@ from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.cpu.programs import run
 from rapids_trav.engines.cpu.programs.pages import ResidentEdges
 from rapids_trav.engines.cpu.programs.state import ProgramWork
-from rapids_trav.engines.cpu.runtime.compile import Team
 from rapids_trav.engines.runs import GatherView, RunOptions
+from rapids_trav.jit.kernels import Threads
 from rapids_trav.programs.gather_mode import gather_mode
 from rapids_trav.programs.run_state import RunState
 
@@ -62,7 +62,7 @@ def test_parts_of_any_number_give_the_same(name, n_parts):
     weights, values = rng.integers(1, 100, len(src)), rng.integers(-50, 50, n)
     edges = list(zip(src.tolist(), dst.tolist(), weights.tolist(), strict=True))
     wanted, active = iterate(SUMS, edges, values)
-    with Team() as team:
+    with Threads() as team:
         state = RunState(values, np.ones(n, bool))
         work = ProgramWork(view_of(n, src, dst, weights), SUMS, state, RunOptions(), team)
         (piece,) = ResidentEdges(work.view).pieces(None)
@@ -81,7 +81,7 @@ def test_listed_vertices_gather_alone(n_parts):
     values, weights = np.arange(n), np.ones(len(src), int)
     wanted, _ = iterate(SUMS, list(zip(src.tolist(), dst.tolist(), weights, strict=True)), values)
     rows = np.array([0, 4, 5, 9, n - 1])
-    with Team() as team:
+    with Threads() as team:
         state = RunState(values, np.ones(n, bool))
         work = ProgramWork(view_of(n, src, dst, weights), SUMS, state, RunOptions(), team)
         work.new_values[:] = -1
@@ -97,7 +97,7 @@ def test_who_is_notified(apply):
     program = Program("p", "int64", "min", apply=apply)
     view = view_of(5, np.array([0, 0, 1, 3]), np.array([1, 2, 2, 4]), np.ones(4, int))
     active = np.array([True, False, False, False, True])
-    with Team() as team:
+    with Threads() as team:
         work = ProgramWork(view, program, RunState(np.arange(5), active), RunOptions(), team)
         assert run.notified(work).tolist() == ([1, 2] if apply is None else [0, 1, 2, 4])
 

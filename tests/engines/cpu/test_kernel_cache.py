@@ -9,8 +9,8 @@ import sys
 import numba
 import pytest
 
-from rapids_trav.engines.cpu.runtime.compile import kernel
 from rapids_trav.jit import kernel_cache
+from rapids_trav.jit.kernels import kernel
 
 DAMAGES = {
     "empty": lambda file: file.write_bytes(b""),

@@ -13,8 +13,8 @@ from random_graphs import common, shapes
 from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.cpu.build import build_adjacency
 from rapids_trav.engines.cpu.path_decomposition import decompose
-from rapids_trav.engines.cpu.runtime.compile import Team
 from rapids_trav.generators import grid, rmat
+from rapids_trav.jit.kernels import Threads
 from rapids_trav.memory.model.build import layout_bytes
 
 
@@ -108,7 +108,7 @@ def test_threads_make_other_paths_of_the_same_edges(edges, relaxed):
     rows = rows_of(int(edges.max().max()) + 1, edges.to_numpy(), directed=False)
     layouts = []
     for size in (1, 8):
-        with Team.limited(size):
+        with Threads.limited(size):
             layouts.append(decompose(rows, relaxed))
     one, eight = layouts
     assert edges_along(one) == edges_along(eight) == edges_of(rows)
@@ -126,7 +126,7 @@ def test_ranges_have_about_as_many_edges():
 def test_a_path_goes_on_to_its_end(relaxed):
     line = rows_of(6, [(i, i + 1) for i in range(5)])
     assert paths_of(decompose(line, relaxed, 1)) == [[0, 1, 2, 3, 4, 5]]
-    with Team.limited(1):  # the first range is done before the second
+    with Threads.limited(1):  # the first range is done before the second
         assert paths_of(decompose(line, relaxed, 2)) == [[0, 1, 2], [2, 3, 4, 5]]
 
 

@@ -7,8 +7,8 @@ from test_cpu_engine import view_of
 from rapids_trav import generators
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.cpu.bfs import multi_source
-from rapids_trav.engines.cpu.runtime.compile import Team
 from rapids_trav.engines.interface import BfsOptions
+from rapids_trav.jit.kernels import Threads
 
 ENGINE = CpuEngine()
 PATH = [(v, v + 1) for v in range(40)]
@@ -28,7 +28,7 @@ def test_a_search_ends_with_its_last_target(variant, targets):
 
 
 def test_searches_together_meet_at_a_vertex_that_counts_once(monkeypatch):
-    monkeypatch.setattr(multi_source, "Team", lambda: Team(1))  # one word for both searches
+    monkeypatch.setattr(multi_source, "Threads", lambda: Threads(1))  # one word for both searches
     beyond = [(v, v + 1) for v in range(10, 200)]  # enough edges that no level is pulled
     view = view_of([(0, 1), (1, 2), *beyond], 201)
     trace = multi_source.search(view, np.array([0, 2]), BfsOptions(trace=True)).trace

@@ -12,8 +12,8 @@ from rapids_trav import generators
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.cpu.bfs import direction_optimizing
 from rapids_trav.engines.cpu.bfs.pull import pull
-from rapids_trav.engines.cpu.runtime import compile
 from rapids_trav.engines.interface import BfsOptions
+from rapids_trav.jit import kernels
 
 SCALE, ENGINE = 15, CpuEngine()
 
@@ -27,14 +27,14 @@ def searched(monkeypatch, view, policy, shared):
     """Search with four threads; return the search, and the numbers of ranges of its pulled levels."""
     ranges = []
 
-    class Spied(compile.Team):
+    class Spied(kernels.Threads):
         def run(self, kernel, n, *arguments, **options):
             counts = super().run(kernel, n, *arguments, **options)
             if kernel is pull:
                 ranges.append(len(counts))
             return counts
 
-    monkeypatch.setattr(direction_optimizing, "Team", lambda: Spied(4))
+    monkeypatch.setattr(direction_optimizing, "Threads", lambda: Spied(4))
     monkeypatch.setattr(direction_optimizing, "SHARED", shared)
     root = np.flatnonzero(np.diff(view.out.row_offsets))[[5]]
     return root, ENGINE.bfs(view, root, BfsOptions(policy=policy, trace=True)), ranges

@@ -7,8 +7,8 @@ from test_cpu_engine import assert_tree, expected_distance, view_of
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.cpu.bfs import direction_optimizing
 from rapids_trav.engines.cpu.bfs.push import WIDE_VERTICES, every_64th, likely_row, push_levels
-from rapids_trav.engines.cpu.runtime.compile import Team
 from rapids_trav.engines.interface import BfsOptions
+from rapids_trav.jit.kernels import Threads
 
 ENGINE = CpuEngine()
 
@@ -54,7 +54,7 @@ def test_narrow_levels_know_what_wide_ones_visited(monkeypatch):
     A path that the search does not reach has so many edges that no level is pulled.
     """
     names = launches(monkeypatch)
-    monkeypatch.setattr(direction_optimizing, "Team", lambda: Team(2))
+    monkeypatch.setattr(direction_optimizing, "Threads", lambda: Threads(2))
     hubs = np.arange(1, WIDE_VERTICES + 101)
     tail = np.arange(hubs[-1] + 1, hubs[-1] + 20)
     far = np.arange(tail[-1] + 1, tail[-1] + 200_000)

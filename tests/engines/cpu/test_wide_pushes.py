@@ -7,8 +7,8 @@ from test_cpu_engine import assert_tree, view_of
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.cpu.bfs import direction_optimizing
 from rapids_trav.engines.cpu.bfs.push import push
-from rapids_trav.engines.cpu.runtime import compile
 from rapids_trav.engines.interface import BfsOptions
+from rapids_trav.jit import kernels
 
 HUBS, EACH, FAR = 4200, 5, 300_000
 
@@ -36,7 +36,7 @@ def test_a_wide_level_is_shared_and_claimed_once(monkeypatch, threads):
     view = broad()
     shared = []
 
-    class Spied(compile.Team):
+    class Spied(kernels.Threads):
         def run(self, kernel, n, *arguments, **options):
             *_, queue, tail = arguments
             before = int(tail[0])
@@ -46,7 +46,7 @@ def test_a_wide_level_is_shared_and_claimed_once(monkeypatch, threads):
             shared.append(n)
             return counts
 
-    monkeypatch.setattr(direction_optimizing, "Team", lambda: Spied(threads))
+    monkeypatch.setattr(direction_optimizing, "Threads", lambda: Spied(threads))
     found = CpuEngine().bfs(view, np.array([0]), BfsOptions(trace=True))
     assert shared[:1] == [HUBS]
     assert np.bincount(found.distance + 1).tolist() == [FAR, 1, HUBS, HUBS * EACH]

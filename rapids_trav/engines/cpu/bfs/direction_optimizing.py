@@ -28,9 +28,9 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cpu.bfs.pull import count_edges, enqueue, mark, pull
 from rapids_trav.engines.cpu.bfs.push import CHAINED, PULL_NEXT, WIDE_NEXT, every_64th, push, push_levels
 from rapids_trav.engines.cpu.bfs.state import SearchState, TurningRule, policy_of, start
-from rapids_trav.engines.cpu.runtime.compile import Team
 from rapids_trav.engines.interface import BfsOptions, Search, View
-from rapids_trav.engines.launches import launched
+from rapids_trav.jit.kernels import Threads
+from rapids_trav.jit.launches import launched
 
 # Unvisited vertices above which several threads beat one at a pulled level: about a millisecond of work.
 SHARED = 1 << 18
@@ -65,7 +65,7 @@ def search(view: View, sources: Array, options: BfsOptions) -> Search:
     front = Frontier(queue, 0, len(state.sources), edges, out.n_edges, np.empty(0, np.int64))
     returned = False  # "beamer" pushes at least one level after pulling
 
-    with Team() as team:
+    with Threads() as team:
         while not state.ended and front.head < front.tail:
             status = _push_narrow(team, state, front, policy, returned)
             returned = False
@@ -80,7 +80,9 @@ def search(view: View, sources: Array, options: BfsOptions) -> Search:
     return state.result()
 
 
-def _push_narrow(team: Team, state: SearchState, front: Frontier, policy: TurningRule, returned: bool) -> int:
+def _push_narrow(
+    team: Threads, state: SearchState, front: Frontier, policy: TurningRule, returned: bool
+) -> int:
     """Push until the search ends or a level should be pulled or shared; with a trace, push one level."""
     before, level = front.tail - front.head, state.level
     mark(state.visited, front.queue, front.marked, front.tail)
@@ -100,7 +102,7 @@ def _push_narrow(team: Team, state: SearchState, front: Frontier, policy: Turnin
     return status
 
 
-def _push_wide(team: Team, state: SearchState, front: Frontier) -> None:
+def _push_wide(team: Threads, state: SearchState, front: Frontier) -> None:
     """Push one level on all threads."""
     state.level += 1
     before = front.tail - front.head
@@ -117,7 +119,7 @@ def _push_wide(team: Team, state: SearchState, front: Frontier) -> None:
 
 
 def _pull_while_wide(
-    team: Team, view: View, state: SearchState, front: Frontier, policy: TurningRule
+    team: Threads, view: View, state: SearchState, front: Frontier, policy: TurningRule
 ) -> None:
     """Pull level after level until the policy returns to pushing or the search ends."""
     into, n = view.into, len(state.distance)

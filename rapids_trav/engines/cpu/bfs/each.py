@@ -12,8 +12,8 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.engines.cpu.bfs import direction_optimizing, multi_source
-from rapids_trav.engines.cpu.runtime.compile import Team
 from rapids_trav.engines.interface import BfsOptions, LevelTrace, Search, View
+from rapids_trav.jit.kernels import Threads
 
 # Measured on two cores with 2 MB of cache each, for 2 to 128 sources, on social and citation networks of
 # 4,000 to 81,000 vertices, R-MAT of scale 14 and 18, a random graph, grids, paths and a star.
@@ -51,7 +51,7 @@ def separately(view: View, sources: Array, options: BfsOptions) -> Search:
     traces: list[list[LevelTrace]] = [[] for _ in range(k)]
 
     def search_alone(first: int, n_threads: int, begin: int, end: int) -> None:
-        with Team.limited(n_threads):
+        with Threads.limited(n_threads):
             for i in range(first + begin, first + end):
                 found = direction_optimizing.search(view, sources[i : i + 1], options)
                 distance[i] = found.distance
@@ -59,7 +59,7 @@ def separately(view: View, sources: Array, options: BfsOptions) -> Search:
                     predecessor[i] = found.predecessor
                 traces[i] = found.trace
 
-    with Team() as team:
+    with Threads() as team:
         shared = k % team.size  # searches left when every thread has run equally many
         if k > shared:
             team.run(search_alone, k - shared, 0, 1, grain=1)

@@ -21,10 +21,10 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cpu.bfs.state import CpuRecorder, limit_of, targets_of
-from rapids_trav.engines.cpu.runtime.compile import Team, kernel
 from rapids_trav.engines.cpu.runtime.intrinsics import load, trailing_zeros
 from rapids_trav.engines.cpu.runtime.many import Watch, search_all
 from rapids_trav.engines.interface import BfsOptions, LevelTrace, Search, View
+from rapids_trav.jit.kernels import Threads, kernel
 
 GROUP = 64
 SHARED = 3 << 18  # edges plus results above which several groups beat one: some 2 ms of work
@@ -45,7 +45,7 @@ def search(view: View, sources: Array, options: BfsOptions) -> Search:
     traces: dict[int, list[LevelTrace]] = {}
 
     shared = view.out.n_edges + n_sources * n_vertices > SHARED
-    n_groups = max(-(-n_sources // GROUP), min(Team().size, n_sources) if shared else 0)
+    n_groups = max(-(-n_sources // GROUP), min(Threads().size, n_sources) if shared else 0)
     bounds = [n_sources * i // max(n_groups, 1) for i in range(n_groups + 1)]
     watch = Watch(n_sources, "sources")
 

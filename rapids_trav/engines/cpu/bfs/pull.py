@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rapids_trav.engines.cpu.runtime.compile import kernel
 from rapids_trav.engines.cpu.runtime.intrinsics import prefetch, trailing_zeros
+from rapids_trav.jit.kernels import kernel
 
 BATCH = 192  # vertices whose rows are prefetched before the first is read
 ROUNDS = 4  # neighbours of a vertex that are checked without branches

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rapids_trav.engines.cpu.runtime.compile import kernel
 from rapids_trav.engines.cpu.runtime.intrinsics import compare_and_swap, fetch_and_add, prefetch
+from rapids_trav.jit.kernels import kernel
 
 WIDE = 1 << 15  # frontier edges above which several threads beat one: about 0.1 ms of work
 WIDE_VERTICES = WIDE // 8  # a second criterion: after a pull, a policy may count just 1 edge

@@ -17,10 +17,10 @@ from __future__ import annotations
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.cpu.runtime.compile import kernel
 from rapids_trav.engines.cpu.runtime.intrinsics import load
 from rapids_trav.engines.cpu.runtime.many import Watch, search_all
 from rapids_trav.engines.searches import PathShares, View
+from rapids_trav.jit.kernels import kernel
 
 AT_ONCE = 1 << 20  # edges and vertices that one call of a kernel reads, at least those of one source
 

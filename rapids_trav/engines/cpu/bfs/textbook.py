@@ -16,10 +16,10 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cpu.bfs.state import SearchState, start
-from rapids_trav.engines.cpu.runtime.compile import Team, kernel
 from rapids_trav.engines.interface import BfsOptions, Search, View
-from rapids_trav.engines.launches import launched
 from rapids_trav.errors import TravError, listed
+from rapids_trav.jit.kernels import Threads, kernel
+from rapids_trav.jit.launches import launched
 
 
 def search(view: View, sources: Array, options: BfsOptions, known: tuple[str, ...]) -> Search:
@@ -33,7 +33,7 @@ def search(view: View, sources: Array, options: BfsOptions, known: tuple[str, ..
     if options.variant == "frontier":
         return _frontier(view, state)
     n_frontier = len(state.sources)
-    with Team() as team:
+    with Threads() as team:
         while n_frontier > 0 and not state.ended:
             state.level += 1
             n_frontier = steps[options.variant](team, view, state, n_frontier)
@@ -51,7 +51,7 @@ def search_each(bfs: Callable, view: View, sources: Array, options: BfsOptions) 
     return Search(distance, predecessor, [row for search in searches for row in search.trace])
 
 
-def _push_level(team: Team, view: View, state: SearchState, n_frontier: int) -> int:
+def _push_level(team: Threads, view: View, state: SearchState, n_frontier: int) -> int:
     """Let each vertex of the last level label its unvisited neighbours."""
     adjacency = view.out
     edges = sum(team.run(
@@ -77,7 +77,7 @@ def _push(row_offsets, column_indices, distance, predecessor, keep, level, begin
     return edges
 
 
-def _pull_level(team: Team, view: View, state: SearchState, n_frontier: int) -> int:
+def _pull_level(team: Threads, view: View, state: SearchState, n_frontier: int) -> int:
     """Let each unvisited vertex look for a neighbour of the last level and stop at the first."""
     adjacency = view.into
     counts = team.run(
@@ -109,7 +109,7 @@ def _pull(row_offsets, column_indices, distance, predecessor, keep, level, begin
     return found, checked, looked
 
 
-def _edge_level(team: Team, view: View, state: SearchState, n_frontier: int) -> int:
+def _edge_level(team: Threads, view: View, state: SearchState, n_frontier: int) -> int:
     """Let each edge that leaves the last level label its head, if that is unvisited."""
     coo = view.coo
     team.run(

@@ -19,9 +19,9 @@ from typing import Any
 
 import numba
 
-from rapids_trav.engines.cpu.runtime.compile import require_compiler
 from rapids_trav.jit.interrupts import keep_interrupts
 from rapids_trav.jit.kernel_cache import KernelCache
+from rapids_trav.jit.kernels import require_compiler
 from rapids_trav.programs.definition import n_arguments
 
 OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}

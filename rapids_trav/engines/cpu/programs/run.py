@@ -29,12 +29,12 @@ from rapids_trav.engines.cpu.programs.kernels import CHANGED, EDGES, N_STATS, RE
 from rapids_trav.engines.cpu.programs.pages import Piece, ResidentEdges, StreamedEdges
 from rapids_trav.engines.cpu.programs.rounds import gather_rounds, new_tallies
 from rapids_trav.engines.cpu.programs.state import ProgramWork
-from rapids_trav.engines.cpu.runtime.compile import PIECES_PER_THREAD, Team, kernel
 from rapids_trav.engines.cpu.runtime.gate import abandon, new_gate
 from rapids_trav.engines.run_progress import RunProgress
 from rapids_trav.engines.run_shape import run_shape
 from rapids_trav.engines.runs import GatherView, Run, RunOptions
 from rapids_trav.errors import TravError
+from rapids_trav.jit.kernels import PIECES_PER_THREAD, Threads, kernel
 from rapids_trav.memory.model.program import working_bytes
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.gather_mode import gather_mode
@@ -60,7 +60,7 @@ def _executor(view: GatherView, program: Program, state: RunState, options: RunO
             yield blocks
         return
     with (
-        Team() as team,
+        Threads() as team,
         view.charged(working_bytes(run_shape(view, program, options)), "the vertices' values"),
         _edges_of(view, push.least_room(view, program, options)) as edges,
         push.room(view, program, options) as may_push,

@@ -9,8 +9,8 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.engines.cpu.programs.kernels import kernels
-from rapids_trav.engines.cpu.runtime.compile import Team
 from rapids_trav.engines.runs import GatherView, RunOptions
+from rapids_trav.jit.kernels import Threads
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.digest import ProgramKey
 from rapids_trav.programs.run_state import RunState
@@ -43,7 +43,7 @@ class ProgramWork:
         program: Program,
         state: RunState,
         options: RunOptions,
-        team: Team,
+        team: Threads,
         has_room_to_push: bool = True,
     ) -> None:
         self.view, self.program, self.options, self.team = view, program, options, team

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from rapids_trav.engines.cpu.runtime.compile import kernel
 from rapids_trav.engines.cpu.runtime.intrinsics import add_in_order, load
+from rapids_trav.jit.kernels import kernel
 
 SPINS = 1 << 10  # looks before a thread that waits lets others run
 ARRIVALS, ABANDONED = 0, 8  # entries, on different cache lines

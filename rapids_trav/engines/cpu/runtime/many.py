@@ -8,9 +8,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from rapids_trav.engines.cpu.runtime.compile import Team
-from rapids_trav.engines.launches import launched
-from rapids_trav.jit.kernels import SHORT
+from rapids_trav.jit.kernels import SHORT, Threads
+from rapids_trav.jit.launches import launched
 from rapids_trav.utilities.progress import report
 
 Result = TypeVar("Result")
@@ -52,7 +51,7 @@ def search_all(
     thread takes part only in short `work`, counted in edges and vertices.
     """
     launched(function.__name__)
-    with Team() as team:
+    with Threads() as team:
         if work > SHORT:
             return team.run_aside(function, n_items, watch.stop, at_once, watch.report, n_parts)
         results = team.run_parts(function, n_items, at_once)

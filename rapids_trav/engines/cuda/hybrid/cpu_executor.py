@@ -14,11 +14,11 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cpu.programs import run
 from rapids_trav.engines.cpu.programs.pages import ResidentEdges
 from rapids_trav.engines.cpu.programs.state import ProgramWork
-from rapids_trav.engines.cpu.runtime.compile import Team
 from rapids_trav.engines.cuda.programs.tally import Tally
 from rapids_trav.engines.cuda.runtime.pinned import empty_pinned
 from rapids_trav.engines.run_progress import RunProgress
 from rapids_trav.engines.runs import GatherView, RunOptions
+from rapids_trav.jit.kernels import Threads
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.run_state import RunState
 
@@ -39,7 +39,9 @@ class HostSide:
     """
 
     def __init__(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> None:
-        self._team = Team(max(Team().size - 1, 1)).__enter__()  # one core is left to launch the GPU's pages
+        self._team = Threads(
+            max(Threads().size - 1, 1)
+        ).__enter__()  # one core is left to launch the GPU's pages
         view = replace(view, pages=None)
         on_host = RunState(
             cupy.asnumpy(state.values), cupy.asnumpy(state.active), state.iteration, state.total

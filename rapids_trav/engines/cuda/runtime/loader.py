@@ -24,7 +24,7 @@ from rapids_trav.engines.blocks.cut import MOST_BLOCKS
 from rapids_trav.engines.cuda.runtime import driver_launch
 from rapids_trav.engines.cuda.runtime.arguments import by_value
 from rapids_trav.engines.cuda.runtime.modules import Modules, compile_text, kept
-from rapids_trav.engines.launches import launched
+from rapids_trav.jit.launches import launched
 
 Defines = tuple[tuple[str, int], ...]
 

@@ -19,9 +19,12 @@ import tempfile
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rapids_trav.jit.interrupts import compile_aside
+
+if TYPE_CHECKING:
+    from cupy.cuda.function import Function, Module
 
 COMPILERS = ("numba-cuda", "numba", "cuda-bindings", "nvidia-cuda-nvrtc", "nvidia-nvvm", "nvidia-nvjitlink")
 _ELF = b"\x7fELF"
@@ -41,10 +44,10 @@ class Modules:
         from cupy.cuda import runtime
 
         self._code, self._device = code, runtime.getDevice
-        self._modules: dict[int, Any] = {}
-        self._functions: dict[tuple[int, str], Any] = {}
+        self._modules: dict[int, Module] = {}
+        self._functions: dict[tuple[int, str], Function] = {}
 
-    def get_function(self, name: str) -> Any:
+    def get_function(self, name: str) -> Function:
         """Return a kernel for the current device."""
         device = self._device()
         if (device, name) not in self._functions:
@@ -53,7 +56,7 @@ class Modules:
             self._functions[device, name] = self._modules[device].get_function(name)
         return self._functions[device, name]
 
-    def _load(self) -> Any:
+    def _load(self) -> Module:
         import cupy
         from cupy.cuda.function import Module
 
@@ -66,7 +69,7 @@ def compile_text(text: str, name: str, architecture: int, linkable: bool = False
     """Return the machine code of kernels, or their LTO-IR if something is linked with them."""
     from cuda.bindings import nvrtc
 
-    def checked(result: tuple) -> Any:
+    def checked(result: tuple):
         status, *values = result
         if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
             raise RuntimeError(f"NVRTC reports {status} for {name}: {_log()}")

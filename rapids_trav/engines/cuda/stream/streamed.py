@@ -20,13 +20,13 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cpu.programs.run import notify_along
-from rapids_trav.engines.cpu.runtime.compile import Team
 from rapids_trav.engines.cuda.programs.state import ProgramState
 from rapids_trav.engines.cuda.stream.feed import Task
 from rapids_trav.engines.cuda.stream.page_values import PageValues
 from rapids_trav.engines.cuda.stream.pipeline import PagePipeline
 from rapids_trav.engines.cuda.stream.plan import page_action
 from rapids_trav.engines.runs import GatherView, Moved, RunOptions
+from rapids_trav.jit.kernels import Threads
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.run_state import RunState
 
@@ -143,7 +143,7 @@ class StreamedExecutor:
             return state.notify()
         found, active = np.zeros(state.n, np.bool_), np.flatnonzero(state.flags.get())
         out = self.pages.view.out
-        with Team() as team:
+        with Threads() as team:
             team.run(
                 notify_along, len(active), active, out.row_offsets, out.column_indices, found, grain=1024
             )

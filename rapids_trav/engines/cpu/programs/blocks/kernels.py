@@ -27,7 +27,7 @@ from rapids_trav.engines.blocks.schedule import ACTIVATED, LISTED, PRICE, SPENT,
 from rapids_trav.engines.cpu.programs.compile import ProgramCompiler
 from rapids_trav.engines.cpu.programs.kernels import functions, kept
 from rapids_trav.engines.cpu.programs.near_far import thresholds
-from rapids_trav.engines.cpu.runtime.compile import kernel
+from rapids_trav.jit.kernels import kernel
 from rapids_trav.programs.digest import ProgramKey
 
 IDLE, WAITS, FAR, NEAR = 0, 1, 2, 3
