@@ -6,14 +6,14 @@ ids, 0 to n-1 in ascending order of the caller's ids; -1 stands for "none".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import ModuleType
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
-from rapids_trav.engines.runs import GatherView, LinkView, Moved, Run, RunOptions
+from rapids_trav.engines.runs import GatherView, LinkView, Run, RunOptions
 from rapids_trav.engines.searches import (
     MOST_LEVELS,
     BfsOptions,
@@ -39,12 +39,10 @@ __all__ = [
     "BfsOptions",
     "Builder",
     "Chunks",
-    "Counts",
     "DType",
     "DeviceEngine",
     "DistanceSums",
     "Engine",
-    "Executor",
     "HostArrays",
     "LevelTrace",
     "Links",
@@ -57,7 +55,6 @@ __all__ = [
     "Search",
     "SearchStream",
     "SumsOf",
-    "VertexState",
     "View",
     "WholeAnswers",
 ]
@@ -315,91 +312,3 @@ class DeviceEngine(Engine, Protocol):
 
     def run_hybrid(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
         """Iterate a vertex program on the device and the host together, if its edges are streamed."""
-
-
-class Counts(Protocol):
-    """The counts of the last iteration of a vertex program."""
-
-    @property
-    def active(self) -> int:
-        """Return the number of vertices that are active now."""
-
-    @property
-    def scout(self) -> int:
-        """Return the number of out-edges of the active vertices."""
-
-    @property
-    def edges(self) -> int:
-        """Return the number of edges gathered over or pushed along."""
-
-    @property
-    def residual(self) -> float:
-        """Return the sum of the absolute changes, if the program has a tolerance."""
-
-    @property
-    def total(self) -> float:
-        """Return the sum of the program's `total` over the new values."""
-
-
-class VertexState(Protocol):
-    """The values of a vertex program that is running, and the counts of its last iteration."""
-
-    @property
-    def values(self) -> Array:
-        """Return the values; after `settle` they are those of the last iteration."""
-
-    @property
-    def active(self) -> Array:
-        """Return a flag for each vertex; after `settle` they are those of the last iteration."""
-
-    @property
-    def n_active(self) -> int:
-        """Return the number of active vertices."""
-
-    @property
-    def n_edges(self) -> int:
-        """Return the number of edges of the graph."""
-
-    @property
-    def tally(self) -> Counts:
-        """Return the counts of the last iteration."""
-
-
-class Executor(Protocol):
-    """A vertex program that is running on a device: its edges are resident, streamed, or shared with the CPU.
-
-    It holds the program's state, and decides in each iteration where the edges are read from.
-    """
-
-    @property
-    def state(self) -> VertexState:
-        """Return the state on the device."""
-
-    @property
-    def moved(self) -> Moved:
-        """Return the transfers of the last iteration to the device."""
-
-    @property
-    def counters(self) -> dict[str, int]:
-        """Return the counts of mechanisms, as in `Run.counters`."""
-
-    @property
-    def may_push(self) -> bool:
-        """Return whether active vertices can send out their values."""
-
-    @property
-    def penalty(self) -> int | None:
-        """Return the cost of reading scattered edges; None if the edges are in memory."""
-
-    @property
-    def policy(self) -> Mapping[str, float]:
-        """Return what a resumed run need not measure or decide anew, as in `RunState.policy`."""
-
-    def step(self, mode: str) -> str:
-        """Run one iteration and return the mode that it used."""
-
-    def settle(self) -> None:
-        """Bring the state's `values` and `active` up to the last iteration."""
-
-    def restart(self, start: RunState) -> None:
-        """Continue from other values and active vertices."""

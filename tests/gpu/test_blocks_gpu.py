@@ -77,7 +77,7 @@ def over_blocks(engine, view, program, start, shift, n_places, pinned=True, **op
     """Run a program over blocks of 1 << shift edges; return the run."""
     from rapids_trav.engines.cuda.blocks.executor import BlocksExecutor
     from rapids_trav.engines.cuda.blocks.parts import plain_parts
-    from rapids_trav.engines.cuda.programs.run import iterate
+    from rapids_trav.engines.iterations import iterate
 
     options = RunOptions(weighted=view.weights is not None, asynchronous=True, trace=True, **options)
     cuts = cut(view.out.row_offsets.get(), shift, n_places)
@@ -341,9 +341,9 @@ def test_thread_blocks_share_a_short_list_of_long_rows(engine, monkeypatch, fres
     options, cuts = RunOptions(asynchronous=True), cut(view.out.row_offsets.get(), 14, 1000)
     away = outside(engine, view, True)
     with BlocksExecutor(away, program, start, options, cuts, plain_parts(away, cuts)) as work:
-        work.step("auto")
+        work.sweep("blocks")
         work.restart(start)  # all blocks are on the device now, so the next round takes all rows
-        work.step("auto")
+        work.sweep("blocks")
         counts, _ = work.state.read()
         n_edges = view.out.n_edges
         share = n_edges / work.state.n_thread_blocks

@@ -25,8 +25,8 @@ def over_framed_blocks(engine, view, program, start, shift, n_places, pinned=Tru
     """Run a program over framed blocks of 1 << shift edges; return the run and the bytes of its loads."""
     from rapids_trav.engines.cuda.blocks.executor import BlocksExecutor
     from rapids_trav.engines.cuda.blocks.parts import framed_parts
-    from rapids_trav.engines.cuda.programs.run import iterate
     from rapids_trav.engines.cuda.stream.packing import FRAMED, packed_columns
+    from rapids_trav.engines.iterations import iterate
 
     options = RunOptions(weighted=view.weights is not None, asynchronous=True, trace=True)
     cuts, away = cut(view.out.row_offsets.get(), shift, n_places), outside(engine, view, pinned)

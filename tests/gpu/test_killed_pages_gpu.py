@@ -115,7 +115,7 @@ def test_a_cpu_that_gathers_over_all_edges_does_not_work_alone(engine, cpu):
     with HybridExecutor(view, program, first, options) as executor:
         executor.state.tally = executor.state.tally._replace(scout=1)
         assert executor.dispatcher.alone(1 / view.into.n_edges)
-        assert executor.step("pull") == "pull"
+        assert executor.sweep("pull") == "pull"
         assert executor.policy["gpu edges"] > 1e9
 
 

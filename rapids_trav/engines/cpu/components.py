@@ -31,8 +31,8 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.engines.cpu.runtime.intrinsics import compare_and_swap, prefetch
-from rapids_trav.engines.run_progress import RunProgress
-from rapids_trav.engines.runs import LinkView, Run, RunOptions
+from rapids_trav.engines.iterations import RunProgress
+from rapids_trav.engines.runs import LinkView, Moved, Run, RunOptions
 from rapids_trav.jit.kernels import Threads, kernel
 from rapids_trav.memory.model.program import union_bytes
 
@@ -114,10 +114,10 @@ def _streamed(view: LinkView, options: RunOptions, team: Threads, progress: RunP
         if view.other is not None and large < 0:
             found, share = frequent_root(parent)
             if share * LARGE >= min(SAMPLE, n):
-                progress.record(mode, int(counted[ROWS]), int(counted[EDGES]), np.nan, pages, n_bytes)
+                progress.record(mode, int(counted[ROWS]), int(counted[EDGES]), np.nan, Moved(pages, n_bytes))
                 large, mode, pages, n_bytes, counted = found, "rest", 0, 0, np.zeros(N_COUNTS, np.int64)
     team.run(compress, n, parent, grain=VERTICES)
-    progress.record(mode, int(counted[ROWS]), int(counted[EDGES]), np.nan, pages, n_bytes)
+    progress.record(mode, int(counted[ROWS]), int(counted[EDGES]), np.nan, Moved(pages, n_bytes))
     return parent
 
 

@@ -21,8 +21,8 @@ from rapids_trav.engines.cuda.build.host_rows import lies_outside, over_host
 from rapids_trav.engines.cuda.build.in_memory import edge_type
 from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.cuda.stream.buffers import offsets_on_device
-from rapids_trav.engines.run_progress import RunProgress
-from rapids_trav.engines.runs import LinkView, Run, RunOptions
+from rapids_trav.engines.iterations import RunProgress
+from rapids_trav.engines.runs import LinkView, Moved, Run, RunOptions
 from rapids_trav.memory.model.program import LINKED_PART
 
 SAMPLE = 1024  # vertices that are looked at for the largest component
@@ -127,7 +127,7 @@ class _Trees:
         self._kernels.launch("compress", n, n, self._parent, self._counters.fresh())
         self._counters.read()
         n_parts = -(-rows.n_edges // size)
-        progress.record("rest", n, rows.n_edges, np.nan, n_parts, columns.nbytes)
+        progress.record("rest", n, rows.n_edges, np.nan, Moved(n_parts, columns.nbytes))
 
     def labels(self, places: Array | None) -> Array:
         """Return the smallest place in each vertex's tree; None: the root itself."""
@@ -140,6 +140,6 @@ class _Trees:
     def _record(self, progress: RunProgress, mode: str, active: int, edges: int) -> None:
         columns = self._rows.column_indices
         n_bytes = edges * columns.itemsize if lies_outside(columns) else 0
-        progress.record(mode, active, edges, np.nan, n_bytes=n_bytes)
+        progress.record(mode, active, edges, np.nan, Moved(n_bytes=n_bytes))
         if self._on_page is not None and n_bytes:
             self._on_page(1, n_bytes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rapids_trav.engines.cuda.programs.resident import ResidentExecutor
-from rapids_trav.engines.cuda.programs.run import iterate
+from rapids_trav.engines.iterations import iterate
 from rapids_trav.engines.runs import GatherView, Run, RunOptions
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.run_state import RunState

@@ -23,7 +23,7 @@ from rapids_trav.engines.cpu.programs.near_far import FAR, IDLE, LITTLE, near_fa
 from rapids_trav.engines.cpu.programs.pages import PAGE_SHARE
 from rapids_trav.engines.cpu.programs.push_kernels import push_rounds
 from rapids_trav.engines.cpu.programs.state import PUSHED_BEFORE, ProgramWork, out_edges
-from rapids_trav.engines.run_progress import RunProgress
+from rapids_trav.engines.iterations import RunProgress
 from rapids_trav.engines.run_shape import run_shape
 from rapids_trav.engines.runs import GatherView, RunOptions
 from rapids_trav.memory.model.program import push_bytes, working_bytes

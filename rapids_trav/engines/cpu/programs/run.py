@@ -24,15 +24,15 @@ from rapids_trav.csr.adjacency import Array, search_offsets
 from rapids_trav.engines.cpu.programs import push
 from rapids_trav.engines.cpu.programs.blocks.room import least_block_bytes, opened, takes_blocks
 from rapids_trav.engines.cpu.programs.errors import explained
-from rapids_trav.engines.cpu.programs.executor import Executor, until_done
 from rapids_trav.engines.cpu.programs.kernels import CHANGED, EDGES, N_STATS, RESIDUAL, TOTAL
 from rapids_trav.engines.cpu.programs.pages import Piece, ResidentEdges, StreamedEdges
 from rapids_trav.engines.cpu.programs.rounds import gather_rounds, new_tallies
 from rapids_trav.engines.cpu.programs.state import ProgramWork
 from rapids_trav.engines.cpu.runtime.gate import abandon, new_gate
-from rapids_trav.engines.run_progress import RunProgress
+from rapids_trav.engines.iterations import Executor, RunProgress
+from rapids_trav.engines.iterations import iterate as iterate_program
 from rapids_trav.engines.run_shape import run_shape
-from rapids_trav.engines.runs import GatherView, Run, RunOptions
+from rapids_trav.engines.runs import GatherView, Moved, Run, RunOptions
 from rapids_trav.errors import TravError
 from rapids_trav.jit.kernels import PIECES_PER_THREAD, Threads, kernel
 from rapids_trav.memory.model.program import working_bytes
@@ -49,7 +49,7 @@ EDGES_PER_PART = 1 << 15  # about 25 us of work on the Facebook graph: a shorter
 def run(view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
     """Iterate the program until no vertex is active, it converges, or `max_iterations` are done."""
     with explained(program, view, options), _executor(view, program, state, options) as executor:
-        return until_done(executor, program, state, options)
+        return iterate_program(executor, program, state, options)
 
 
 @contextmanager
@@ -69,7 +69,7 @@ def _executor(view: GatherView, program: Program, state: RunState, options: RunO
 
 
 class Sweeps:
-    """Iterations over edges in memory, or in pages each of which is read once; see `executor.Executor`."""
+    """A running program over edges in memory, or in pages each of which is read once."""
 
     def __init__(self, work: ProgramWork, edges: ResidentEdges | StreamedEdges) -> None:
         self._work, self._edges = work, edges
@@ -187,7 +187,7 @@ def _gather_all(
     work.next_total = float(stats[TOTAL])
     if work.program.tolerance is not None:
         work.residual = float(stats[RESIDUAL])
-    progress.record(mode, active, n_edges, work.residual, n_pages, n_bytes)
+    progress.record(mode, active, n_edges, work.residual, Moved(n_pages, n_bytes))
 
 
 def most_rounds(work: ProgramWork, progress: RunProgress, mode: str) -> int:

@@ -31,6 +31,7 @@ from rapids_trav.engines.cuda.blocks.lent import Lent, LentLists
 from rapids_trav.engines.cuda.blocks.loader import CopyingLoader
 from rapids_trav.engines.cuda.blocks.parts import Part
 from rapids_trav.engines.cuda.blocks.state import BlocksState
+from rapids_trav.engines.cuda.programs.run import DeviceExecutor
 from rapids_trav.engines.cuda.programs.tally import Tally
 from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES
 from rapids_trav.engines.runs import BlockCounts, GatherView, Moved, RunOptions
@@ -43,8 +44,8 @@ from rapids_trav.programs.run_state import RunState
 PRICE = PROGRAM_TUNABLES["gas_blocks.cu"]["PRICE"]
 
 
-class BlocksExecutor:
-    """An `engines.interface.Executor` over blocks of edges; used as a context manager.
+class BlocksExecutor(DeviceExecutor[BlocksState]):
+    """A running program over blocks of edges; used as a context manager.
 
     Parameters
     ----------
@@ -57,7 +58,6 @@ class BlocksExecutor:
     """
 
     may_push = True
-    penalty: int | None = None
 
     def __init__(
         self,
@@ -69,6 +69,7 @@ class BlocksExecutor:
         parts: Sequence[Part],
         cpu: Lending | None = None,
     ) -> None:
+        super().__init__(program, start, options)
         self._edge_bytes = edge_bytes(view)
         self._timeline = Timeline() if options.trace else None
         self._loader = CopyingLoader(parts, cut.n_places, self._timeline)
@@ -78,8 +79,6 @@ class BlocksExecutor:
         price = None if self.state.reached is None else PRICE
         self._schedule = BlockSchedule(cut, program, self._loader, self._timeline, options.on_page, price)
         self._total = BlockCounts()
-        self.moved = Moved()
-        self.policy: dict[str, float] = {}
         self._record = options.record_page
         self._mark()
 
@@ -96,15 +95,11 @@ class BlocksExecutor:
         lent = {} if self._cpu is None else {"lent": self._lent_edges}
         return self._total._asdict() | lent
 
-    def settle(self) -> None:
-        """Do nothing: an iteration ends with the flags of its active vertices."""
-
-    def restart(self, start: RunState) -> None:
+    def restart(self, state: RunState) -> None:
         """Continue from other values and active vertices; blocks on the device stay."""
         if self._cpu is not None:
             self._cpu.restart()
-        self.state.values[...] = start.values
-        self.state.active[...] = start.active
+        super().restart(state)
         self._mark()
 
     def _mark(self) -> None:
@@ -116,7 +111,7 @@ class BlocksExecutor:
         for block in np.flatnonzero(schedule.residency.place >= 0).tolist():
             self._enter(block)
 
-    def step(self, mode: str) -> str:
+    def sweep(self, mode: str) -> str:
         """Run launches that do the work of one sweep, or all the work that is left; return "blocks"."""
         state, schedule = self.state, self._schedule
         most = max(state.n_edges, 1)

@@ -16,7 +16,7 @@ from rapids_trav.engines.cpu.programs.pages import ResidentEdges
 from rapids_trav.engines.cpu.programs.state import ProgramWork
 from rapids_trav.engines.cuda.programs.tally import Tally
 from rapids_trav.engines.cuda.runtime.pinned import empty_pinned
-from rapids_trav.engines.run_progress import RunProgress
+from rapids_trav.engines.iterations import RunProgress
 from rapids_trav.engines.runs import GatherView, RunOptions
 from rapids_trav.jit.kernels import Threads
 from rapids_trav.programs.definition import Program

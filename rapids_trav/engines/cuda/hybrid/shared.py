@@ -28,6 +28,7 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cpu.programs.kernels import CHANGED, EDGES, N_STATS, RESIDUAL, TOTAL
 from rapids_trav.engines.cuda.hybrid.cpu_executor import HostSide
 from rapids_trav.engines.cuda.hybrid.dispatcher import BOTH, CPU, GPU, Dispatcher
+from rapids_trav.engines.cuda.programs.run import DeviceExecutor
 from rapids_trav.engines.cuda.programs.state import ProgramState
 from rapids_trav.engines.cuda.programs.tally import write_total
 from rapids_trav.engines.cuda.stream.buffers import Slot, to_device, to_host
@@ -45,8 +46,8 @@ from rapids_trav.programs.run_state import RunState
 PATIENCE = 10
 
 
-class HybridExecutor:
-    """An `engines.interface.Executor` on the CPU and the GPU, used as a context manager.
+class HybridExecutor(DeviceExecutor[ProgramState]):
+    """A running program on the CPU and the GPU, used as a context manager.
 
     Parameters
     ----------
@@ -58,8 +59,6 @@ class HybridExecutor:
     dispatcher : Dispatcher
     """
 
-    may_push = False
-
     def __init__(
         self,
         view: GatherView,
@@ -68,11 +67,12 @@ class HybridExecutor:
         options: RunOptions,
         on_sent: Callable[[int, Span], None] | None = None,
     ) -> None:
-        self.moved = Moved()
+        super().__init__(program, start, options)
         self._given = view, program, options
         self._on_sent, self._record = on_sent, options.record_page
         with ExitStack() as held:
             self._gpu = held.enter_context(StreamedExecutor(view, program, start, options))
+            self.state, self.penalty = self._gpu.state, self._gpu.penalty
             self._exchange = cupy.cuda.Stream(non_blocking=True)
             held.callback(self._exchange.synchronize)
             penalty = 1 if self.pages.feed.reachable else STORAGE_PENALTY
@@ -98,10 +98,6 @@ class HybridExecutor:
         return self._gpu.pages
 
     @property
-    def state(self) -> ProgramState:
-        return self.pages.state
-
-    @property
     def _host(self) -> HostSide:
         """The CPU's side, which has joined."""
         assert self._side is not None
@@ -112,14 +108,10 @@ class HybridExecutor:
         return self.pages.counters
 
     @property
-    def penalty(self) -> int:
-        return self.pages.penalty
-
-    @property
     def policy(self) -> dict[str, float]:
         return self.dispatcher.policy
 
-    def step(self, mode: str) -> str:
+    def sweep(self, mode: str) -> str:
         """Run one iteration, on one side or on both; return the mode that it used."""
         scout, n_edges = self.state.tally.scout, self.state.n_edges
         # A CPU that pulls gathers over all edges, however few are active.
@@ -136,7 +128,12 @@ class HybridExecutor:
             self._on_gpu(mode)
         return mode
 
-    def settle(self) -> None:
+    @property
+    def values(self) -> Array:
+        self.settle()
+        return self.state.values
+
+    def settle(self) -> Array:
         """Bring the GPU up to date."""
         if self._behind == GPU:
             for name, source in self._host.stands():
@@ -145,12 +142,13 @@ class HybridExecutor:
             write_total(self.state.before, self.state.tally.total)
             cupy.cuda.get_current_stream().synchronize()  # the CPU writes to the sources next
             self._behind = None
+        return self.state.active
 
-    def restart(self, start: RunState) -> None:
+    def restart(self, state: RunState) -> None:
         """Continue from other values and active vertices, on both sides."""
-        self.state.restart(start)
+        super().restart(state)
         if self._side is not None:
-            self._side.work.restart(RunState(cupy.asnumpy(start.values), cupy.asnumpy(start.active)))
+            self._side.work.restart(RunState(cupy.asnumpy(state.values), cupy.asnumpy(state.active)))
         self._behind = None
 
     def _joined(self) -> HostSide:
@@ -182,7 +180,7 @@ class HybridExecutor:
         self.settle()
         begin = perf_counter()
         self.dispatcher.begin()
-        self._gpu.step(mode)
+        self._gpu.sweep(mode)
         if mode == "pull":
             self.dispatcher.end(GPU)
         self._patience -= perf_counter() - begin

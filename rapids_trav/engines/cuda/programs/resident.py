@@ -10,10 +10,11 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.programs.row_gather import Lists, RowLists
+from rapids_trav.engines.cuda.programs.run import DeviceExecutor
 from rapids_trav.engines.cuda.programs.shard_gather import ShardGather, by_shards
 from rapids_trav.engines.cuda.programs.state import ProgramState
 from rapids_trav.engines.cuda.programs.tally import Tally
-from rapids_trav.engines.runs import GatherView, Moved, RunOptions
+from rapids_trav.engines.runs import GatherView, RunOptions
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.run_state import RunState
 
@@ -23,8 +24,8 @@ AHEAD = 64  # most iterations that are launched before the host reads what they 
 _WORD = 32
 
 
-class ResidentExecutor:
-    """An `engines.interface.Executor` over edges in the GPU's memory; `start` is copied.
+class ResidentExecutor(DeviceExecutor[ProgramState]):
+    """A running program over edges in the GPU's memory; `start` is copied.
 
     Attributes
     ----------
@@ -32,10 +33,8 @@ class ResidentExecutor:
         With gather="replicas", gathers in pull mode instead of the row lists.
     """
 
-    penalty: int | None = None
-    moved = Moved()
-
     def __init__(self, view: GatherView, program: Program, start: RunState, options: RunOptions) -> None:
+        super().__init__(program, start, options)
         self.state = ProgramState(view, program, start, options, TALLY_ROWS)
         self.shards = self._shards(options)
         self._tolerance = _known_to_kernels(program, options) if self.shards is None else 0.0
@@ -45,35 +44,18 @@ class ResidentExecutor:
         self._claimed: cupy.ndarray = None
         self._next_queue: cupy.ndarray = None
         self.state.set_out()
-
-    @property
-    def policy(self) -> dict[str, float]:
-        """Nothing: the modes follow from the active vertices."""
-        return {}
+        known = view.weights is None or self.state.out_weights is not None
+        self.may_push = program.may_push and program.active is None and program.tolerance is None and known
 
     @property
     def counters(self) -> dict[str, int]:
         """Counts of mechanisms, if a trace was asked for; see `Run.counters`."""
         return {} if self.shards is None else self.shards.counters
 
-    @property
-    def may_push(self) -> bool:
-        """Whether values can be sent out: the program allows it, and weights of out-edges are known."""
-        program = self.state.program
-        known = self.state.view.weights is None or self.state.out_weights is not None
-        return program.may_push and program.active is None and program.tolerance is None and known
-
-    def step(self, mode: str) -> str:
+    def sweep(self, mode: str) -> str:
         """Run one iteration; return the mode that it used."""
         {"pull": self.pull, "notify": self.notify, "push": self.push}[mode]()
         return mode
-
-    def restart(self, start: RunState) -> None:
-        """Continue from other values and active vertices."""
-        self.state.restart(start)
-
-    def settle(self) -> None:
-        """Do nothing: the state is that of the last iteration."""
 
     def pull(self) -> None:
         """Gather and apply every vertex."""

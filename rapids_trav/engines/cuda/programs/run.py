@@ -17,11 +17,13 @@ fixed order either.
 
 from __future__ import annotations
 
-from time import perf_counter
+from collections.abc import Mapping
+from typing import Generic, Protocol, TypeVar
 
-from rapids_trav.engines.interface import Executor
-from rapids_trav.engines.run_progress import report_iteration
-from rapids_trav.engines.runs import IterationTrace, Run, RunOptions
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.cuda.programs.tally import Tally
+from rapids_trav.engines.iterations import RunProgress
+from rapids_trav.engines.runs import Moved, RunOptions
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.gather_mode import gather_mode
 from rapids_trav.programs.run_state import RunState
@@ -48,41 +50,90 @@ def choose_mode(
     return gather_mode(scout, n_edges) if penalty is None else gather_mode(scout, n_edges, True, penalty)
 
 
-def iterate(executor: Executor, program: Program, start: RunState, options: RunOptions) -> Run:
-    """Iterate the program on any executor, starting from `start`, until it ends."""
-    iteration, residual = start.iteration, start.residual
-    state = executor.state
-    converged = program.has_converged(residual)
-    trace: list[IterationTrace] = []
-    while not converged and state.n_active:
-        if options.max_iterations is not None and iteration >= options.max_iterations:
-            break
-        begin = perf_counter()
-        iteration += 1
-        n_active, total = state.n_active, state.tally.total
-        scout, n_edges = state.tally.scout, state.n_edges
-        mode = choose_mode(options.mode, program, executor.may_push, scout, n_edges, executor.penalty)
-        mode = executor.step(mode)
-        if program.tolerance is not None:
-            residual = state.tally.residual
-            converged = program.has_converged(residual)
-        if options.trace:
-            milliseconds = 1e3 * (perf_counter() - begin)
-            moved = executor.moved
-            trace.append(
-                IterationTrace(
-                    iteration, mode, n_active, state.tally.edges, moved.pages, moved.n_bytes, milliseconds,
-                    moved.overlap, residual, moved.spans, moved.blocks, moved.block_spans,
-                )
-            )  # fmt: skip
-        report_iteration(iteration, options.max_iterations, residual)
-        goes_on = state.n_active and not converged
-        if options.checkpoint is not None:
-            executor.settle()
-            now = RunState(state.values, state.active, iteration, total, residual, executor.policy)
-            options.checkpoint(now, not goes_on or iteration == options.max_iterations)
-        if options.between is not None and goes_on and iteration >= options.between_from:
-            executor.settle()
-            executor.restart(options.between(RunState(state.values, state.active, iteration, total)))
-    executor.settle()
-    return Run(state.values, iteration, converged or not state.n_active, residual, trace, executor.counters)
+class VertexState(Protocol):
+    """Values, active vertices and the counts of the last iteration, on the device."""
+
+    values: Array
+    tally: Tally
+
+    @property
+    def active(self) -> Array:
+        """Return a flag for each vertex."""
+
+    @property
+    def n_active(self) -> int:
+        """Return the number of active vertices."""
+
+    @property
+    def n_edges(self) -> int:
+        """Return the number of edges of the graph."""
+
+    def restart(self, start: RunState) -> None:
+        """Continue from other values and active vertices."""
+
+
+State = TypeVar("State", bound=VertexState)
+
+
+class DeviceExecutor(Generic[State]):
+    """What all executors on a GPU have in common; see `engines.iterations.Executor`.
+
+    A subclass runs an iteration in `sweep`, over edges that are resident, streamed, or shared with the CPU.
+
+    Attributes
+    ----------
+    state : VertexState
+    moved : Moved
+        Transfers of the last iteration to the device.
+    may_push : bool
+        Whether active vertices can send out their values.
+    penalty : int or None
+        Cost of reading scattered edges; None if the edges are in memory.
+    """
+
+    state: State
+    moved = Moved()
+    may_push = False
+    penalty: int | None = None
+
+    def __init__(self, program: Program, start: RunState, options: RunOptions) -> None:
+        self._program, self._mode = program, options.mode
+        self.residual, self.used_total = start.residual, start.total
+
+    @property
+    def values(self) -> Array:
+        return self.state.values
+
+    @property
+    def n_active(self) -> int:
+        return self.state.n_active
+
+    @property
+    def counters(self) -> dict[str, int]:
+        return {}
+
+    @property
+    def policy(self) -> Mapping[str, float]:
+        return {}
+
+    def step(self, progress: RunProgress) -> None:
+        """Choose the mode of an iteration, run and record it."""
+        before, active = self.state.tally, self.state.n_active
+        mode = choose_mode(
+            self._mode, self._program, self.may_push, before.scout, self.state.n_edges, self.penalty
+        )
+        mode = self.sweep(mode)
+        tally, self.used_total = self.state.tally, before.total
+        if self._program.tolerance is not None:
+            self.residual = tally.residual
+        progress.record(mode, active, tally.edges, self.residual, self.moved)
+
+    def sweep(self, mode: str) -> str:
+        """Run an iteration and return the mode that it used."""
+        raise NotImplementedError
+
+    def settle(self) -> Array:
+        return self.state.active
+
+    def restart(self, state: RunState) -> None:
+        self.state.restart(state)

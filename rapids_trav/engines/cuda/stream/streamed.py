@@ -20,33 +20,32 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cpu.programs.run import notify_along
+from rapids_trav.engines.cuda.programs.run import DeviceExecutor
 from rapids_trav.engines.cuda.programs.state import ProgramState
 from rapids_trav.engines.cuda.stream.feed import Task
 from rapids_trav.engines.cuda.stream.page_values import PageValues
 from rapids_trav.engines.cuda.stream.pipeline import PagePipeline
 from rapids_trav.engines.cuda.stream.plan import page_action
-from rapids_trav.engines.runs import GatherView, Moved, RunOptions
+from rapids_trav.engines.runs import GatherView, RunOptions
 from rapids_trav.jit.kernels import Threads
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.run_state import RunState
 
 
-class StreamedExecutor:
-    """An `engines.interface.Executor` over `view.pages`; used as a context manager.
+class StreamedExecutor(DeviceExecutor[ProgramState]):
+    """A running program over `view.pages`; used as a context manager.
 
     Attributes
     ----------
     pages : PagePipeline
     """
 
-    may_push = False
-
     def __init__(self, view: GatherView, program: Program, start: RunState, options: RunOptions) -> None:
-        self.moved = Moved()
-        self.policy: dict[str, float] = {}
+        super().__init__(program, start, options)
         self._options = options
         with ExitStack() as held:
             pages = self.pages = PagePipeline(view, program, start, options, held)
+            self.state, self.penalty = pages.state, pages.penalty
             # In an asynchronous run a page sees what pages before it have computed, so these stay before it.
             plan = pages.plan
             self._order = range(plan.n_pages) if options.asynchronous else plan.sweep_order()
@@ -62,28 +61,13 @@ class StreamedExecutor:
         self._closing.close()
 
     @property
-    def state(self) -> ProgramState:
-        return self.pages.state
-
-    @property
     def counters(self) -> dict[str, int]:
         return self.pages.counters
 
-    @property
-    def penalty(self) -> int:
-        return self.pages.penalty
-
-    def step(self, mode: str) -> str:
+    def sweep(self, mode: str) -> str:
         """Run one iteration; return the mode that it used."""
         {"pull": self.pull, "notify": self.notify}[mode]()
         return mode
-
-    def restart(self, start: RunState) -> None:
-        """Continue from other values and active vertices."""
-        self.state.restart(start)
-
-    def settle(self) -> None:
-        """Do nothing: the state is that of the last iteration."""
 
     def pull(self) -> None:
         """Gather and apply every vertex; all pages are streamed, except those that are kept."""

@@ -34,8 +34,8 @@ from rapids_trav.engines.cpu.programs.blocks.kernels import IDLE, block_kernels,
 from rapids_trav.engines.cpu.programs.blocks.loader import Loader
 from rapids_trav.engines.cpu.programs.near_far import LITTLE
 from rapids_trav.engines.cpu.programs.state import writable
-from rapids_trav.engines.run_progress import RunProgress
-from rapids_trav.engines.runs import BlockCounts, GatherView, RunOptions
+from rapids_trav.engines.iterations import RunProgress
+from rapids_trav.engines.runs import BlockCounts, GatherView, Moved, RunOptions
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.digest import ProgramKey
 from rapids_trav.programs.run_state import RunState
@@ -47,7 +47,7 @@ SHORT = 1 << 14
 
 
 class Blocks:
-    """A running program over blocks; see `executor.Executor`."""
+    """A running program over blocks."""
 
     def __init__(
         self,
@@ -140,9 +140,8 @@ class Blocks:
         self._total = BlockCounts(*map(sum, zip(before, counts, strict=True)))
         self.n_active = collect(self._cut.firsts, self._cut.ends, self._flags, self._active)
         spans = self._timeline.taken() if self._timeline else ()
-        progress.record(
-            "blocks", active, moved.pushed, self.residual, counts.loads, counts.loaded, 1, counts, spans
-        )
+        transfers = Moved(counts.loads, counts.loaded, blocks=counts, block_spans=spans)
+        progress.record("blocks", active, moved.pushed, self.residual, transfers)
 
     def _is_pending(self) -> bool:
         return bool(self._n_near or self._n_far or self._schedule.waits)

@@ -9,7 +9,7 @@ from rapids_trav.engines.blocks.cut import cut
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.cpu.programs.blocks.executor import Blocks
 from rapids_trav.engines.cpu.programs.blocks.loader import Loader
-from rapids_trav.engines.cpu.programs.executor import until_done
+from rapids_trav.engines.iterations import iterate
 from rapids_trav.engines.runs import GatherView, RunOptions
 from rapids_trav.programs.run_state import RunState
 
@@ -43,7 +43,7 @@ def over_blocks(view, program, state, shift=2, n_places=2, loading=Loader, **opt
     asked = RunOptions(asynchronous=True, weighted=view.weights is not None, **options)
     blocks = Blocks(view, program, state, asked, cut(view.out.row_offsets, shift, n_places), loading)
     try:
-        return until_done(blocks, program, state, asked)
+        return iterate(blocks, program, state, asked)
     finally:
         blocks.close()
 
