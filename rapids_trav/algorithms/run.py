@@ -83,7 +83,7 @@ def running(
     options = RunOptions(
         weighted=question.weighted,
         mode=question.mode,
-        asynchronous=_is_asynchronous(graph, view, program, question),
+        asynchronous=bool(_is_asynchronous(graph, view, program, question)),
         gather=question.settings.gather,
         schedule=question.schedule,
         n_streams=question.settings.n_streams,
@@ -158,7 +158,7 @@ def execute(
     iterate = _on_processor(graph.engine, question.processor)
     if question.checkpoint is None:
         return iterate(view, program, state, options)
-    with closing(Checkpoints(graph, view, program, state, question, asynchronous)) as checkpoints:
+    with closing(Checkpoints(graph, view, program, state, question, bool(asynchronous))) as checkpoints:
         if question.resume:
             state = checkpoints.resumed(state)
         checkpoints.begin(state)
@@ -169,18 +169,22 @@ def execute(
 
 def _is_asynchronous(
     graph: TraversableGraph, view: GatherView, program: Program, question: ProgramOptions
-) -> bool:
+) -> bool | None:
     """Return the caller's choice or, if that is None and it cannot change the values, the engine's.
 
-    Blocks of edges use new values at once, and they are faster than sweeps over edges outside memory.
+    Blocks of edges use new values at once, and they are faster than sweeps over edges outside memory.  Over
+    edges in memory the engine may choose them during the run, for which None stands.
     """
     if question.asynchronous is not None:
         return question.asynchronous
     if question.checkpoint_every == PAGE:
         return bool(program.asynchronous)
     engine = graph.engine
-    blocks = view.pages is not None and question.schedule != "sweep" and "paths" in engine.schedules
-    return bool(program.asynchronous and (engine.prefers_asynchronous or (blocks and program.may_push)))
+    if not program.asynchronous or engine.prefers_asynchronous:
+        return program.asynchronous
+    if not program.may_push or question.schedule == "sweep" or "paths" not in engine.schedules:
+        return False
+    return None if view.pages is None else True
 
 
 def _check_schedule(graph: TraversableGraph, program: Program, question: ProgramOptions) -> None:

@@ -102,12 +102,18 @@ class Executor(Protocol):
         """Continue from other values and active vertices."""
 
 
-def iterate(executor: Executor, program: Program, start: RunState, options: RunOptions) -> Run:
-    """Iterate from `start` until no vertex is active, it converges, or `max_iterations` are done."""
+def iterate(
+    executor: Executor, program: Program, start: RunState, options: RunOptions, pause: int | None = None
+) -> Run:
+    """Iterate from `start` until no vertex is active, it converges, or `max_iterations` are done.
+
+    With `pause`, return after that iteration, too.
+    """
     progress = RunProgress(start.iteration, options.trace, options.max_iterations)
     converged = program.has_converged(start.residual)
     most = options.max_iterations
-    while executor.n_active and not converged and (most is None or progress.iteration < most):
+    end = min((number for number in (most, pause) if number is not None), default=None)
+    while executor.n_active and not converged and (end is None or progress.iteration < end):
         progress.begin()
         executor.step(progress)
         converged = program.has_converged(executor.residual)

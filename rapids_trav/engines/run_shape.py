@@ -23,7 +23,7 @@ def run_shape(view: GatherView, program: Program, options: RunOptions) -> RunSha
         value=np.dtype(program.dtype).itemsize,
         weight=0 if view.weights is None else view.weights.dtype.itemsize,
         symmetric=view.into is view.out,
-        asynchronous=options.asynchronous,
+        asynchronous=bool(options.asynchronous),
         scatters=program.scatter is not None,
         notifies=program.may_notify and options.mode in ("auto", "notify"),
         uses_degrees=uses_degrees(program),

@@ -129,8 +129,9 @@ class RunOptions:
     weighted : bool
     max_iterations : int or None
         Stop after this many, counted from the start of the run, not from its resumption.
-    asynchronous : bool
-        Whether new values may be used in the iteration that computes them.
+    asynchronous : bool or None
+        Whether new values may be used in the iteration that computes them; None if it makes no difference to
+        the values, and the engine may change it during the run.
     parameters : tuple of float
         Passed to the program's `apply`.
     mode : {"auto", "pull", "notify", "push"}
@@ -168,7 +169,7 @@ class RunOptions:
 
     weighted: bool = False
     max_iterations: int | None = None
-    asynchronous: bool = False
+    asynchronous: bool | None = False
     parameters: tuple[float, ...] = ()
     mode: str = "auto"
     gather: str = "rows"

@@ -116,6 +116,33 @@ def test_values_are_those_in_memory(engine, which, name, place, order, take_valu
 
 
 @pairs(
+    ("in order", "sssp", "square", 32),
+    order=ORDERS,
+    which=PROGRAMS,
+    name=["nine", "loops", "multi", "no edges", "square", "rmat", "directed rmat", "long path"],
+    long=[1, 3],
+)
+def test_a_long_run_in_memory_goes_on_over_blocks(engine, which, name, long, order, take_values, monkeypatch):
+    from rapids_trav.engines.cuda import executor
+
+    take_values(order)
+    monkeypatch.setattr(executor, "LONG", long)
+    program, weight, value, sources = PROGRAMS[which]
+    graph = CASES[name]
+    view = gather_view(graph, engine, weight)
+    start = start_of(program, graph.n, value, sources, engine.xp)
+    options = RunOptions(weighted=weight is not None, trace=True)
+    wanted = engine.run(view, program, start, options)
+    run = engine.run(view, program, start, replace(options, asynchronous=None))
+    assert np.array_equal(run.values.get(), wanted.values.get())
+    assert run.converged and [row.iteration for row in run.trace] == list(range(1, run.iterations + 1))
+    assert [row.mode == "blocks" for row in run.trace] == [row.iteration > long for row in run.trace]
+    assert bool(run.counters) == (wanted.iterations > long)
+    watched = engine.run(view, program, start, replace(options, asynchronous=None, max_iterations=long + 1))
+    assert all(row.mode != "blocks" for row in watched.trace)
+
+
+@pairs(
     ("in order", "wheel", 2),
     ("in order later", "wheel", 1),
     order=ORDERS,

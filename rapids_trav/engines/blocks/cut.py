@@ -9,6 +9,7 @@ number is unique, since the rows of a block begin where those of the block befor
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import ModuleType
 
 import numpy as np
 
@@ -68,7 +69,7 @@ def cut_for(view: GatherView, free_bytes: int, least_bytes: int = LEAST_PAGE) ->
         Bytes of the smallest blocks; smaller ones are slow to load.
     """
     n_edges, edge = view.out.n_edges, edge_bytes(view)
-    shift = max((n_edges // FEWEST).bit_length() - 1, 0)
+    shift = whole_shift(n_edges)
     least = _least_shift(n_edges, edge, least_bytes)
     while shift > least and free_bytes // (edge << shift) < ENOUGH_PLACES:
         shift -= 1
@@ -76,13 +77,20 @@ def cut_for(view: GatherView, free_bytes: int, least_bytes: int = LEAST_PAGE) ->
     return cut(view.out.row_offsets, shift, free_bytes // (edge << shift))
 
 
-def cut(row_offsets: Array, shift: int, n_places: int) -> Cut:
-    """Return blocks of 1 << `shift` edges, of which the last may be shorter."""
+def whole_shift(n_edges: int) -> int:
+    """Return the shift of blocks of which there are at least `FEWEST`, if there are as many edges."""
+    return max((n_edges // FEWEST).bit_length() - 1, 0)
+
+
+def cut(row_offsets: Array, shift: int, n_places: int, xp: ModuleType = np) -> Cut:
+    """Return blocks of 1 << `shift` edges, of which the last may be shorter; the offsets are in `xp`."""
     n_edges = int(row_offsets[-1])
     begins = np.arange(0, n_edges, 1 << shift, dtype=np.int64)
     stops = np.minimum(begins + (1 << shift), n_edges)
-    firsts = search_offsets(row_offsets, begins, "right") - 1
-    ends = search_offsets(row_offsets, stops)
+    firsts = search_offsets(row_offsets, begins, "right", xp) - 1
+    ends = search_offsets(row_offsets, stops, xp=xp)
+    if xp is not np:
+        firsts, ends = xp.asnumpy(firsts), xp.asnumpy(ends)
     return Cut(firsts, ends, stops - begins, shift, max(min(n_places, len(begins)), 1))
 
 

@@ -45,6 +45,12 @@ class Residency:
         self._free = list(range(n_places))[::-1]
         self._known = np.zeros(n_blocks, bool)
 
+    def fill(self) -> None:
+        """Give each block a place of its own, where it stays."""
+        self.hot = list(range(len(self.place)))
+        self.place[:] = self.hot
+        self._free.clear()
+
     def use(self, amounts: Array) -> None:
         """Add to each block's frequency the mean number of times that its rows became active."""
         self.frequency += amounts

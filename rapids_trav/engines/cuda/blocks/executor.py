@@ -28,7 +28,7 @@ from rapids_trav.engines.blocks.schedule import ACTIVATED, LISTED, BlockSchedule
 from rapids_trav.engines.blocks.timeline import Timeline
 from rapids_trav.engines.cpu.programs.blocks.lending import Lending
 from rapids_trav.engines.cuda.blocks.lent import Lent, LentLists
-from rapids_trav.engines.cuda.blocks.loader import CopyingLoader
+from rapids_trav.engines.cuda.blocks.loader import CopyingLoader, Resident
 from rapids_trav.engines.cuda.blocks.parts import Part
 from rapids_trav.engines.cuda.blocks.state import BlocksState
 from rapids_trav.engines.cuda.programs.run import DeviceExecutor
@@ -50,9 +50,9 @@ class BlocksExecutor(DeviceExecutor[BlocksState]):
     Parameters
     ----------
     view : GatherView
-        The offsets of its out-edges are on the device, the edges on the host.
-    parts : sequence of Part
-        The arrays of which a place holds a block's entries.
+        The offsets of its out-edges are on the device.
+    parts : sequence of Part, optional
+        The arrays on the host of which a place holds a block's entries; None: the edges are on the device.
     cpu : Lending, optional
         The CPU beside the GPU.
     """
@@ -66,18 +66,20 @@ class BlocksExecutor(DeviceExecutor[BlocksState]):
         start: RunState,
         options: RunOptions,
         cut: Cut,
-        parts: Sequence[Part],
+        parts: Sequence[Part] | None = None,
         cpu: Lending | None = None,
     ) -> None:
         super().__init__(program, start, options)
         self._edge_bytes = edge_bytes(view)
         self._timeline = Timeline() if options.trace else None
-        self._loader = CopyingLoader(parts, cut.n_places, self._timeline)
+        self._loader = Resident(view) if parts is None else CopyingLoader(parts, cut.n_places, self._timeline)
         self.state = BlocksState(view, program, start, cut, self._loader)
         self._cpu, self._lent_edges = cpu, 0
         self._lists = None if cpu is None else LentLists(self.state.view, program, self.state.arguments)
         price = None if self.state.reached is None else PRICE
         self._schedule = BlockSchedule(cut, program, self._loader, self._timeline, options.on_page, price)
+        if parts is None:
+            self._schedule.residency.fill()
         self._total = BlockCounts()
         self._record = options.record_page
         self._mark()

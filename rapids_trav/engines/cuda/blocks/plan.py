@@ -22,17 +22,32 @@ def takes_blocks(view: GatherView, program: Program, options: RunOptions) -> boo
     edges of a grid 1 to 3 times, where sweeps stream them 1,500 times, and those of R-MAT graphs 1.9 times
     instead of 4.8.
     """
-    if view.pages is None or options.schedule == "sweep" or options.gather != "rows":
+    if view.pages is None or options.schedule == "sweep" or not options.asynchronous:
         return False
-    if not (options.asynchronous and program.may_push) or program.tolerance is not None:
-        return False
-    if options.weighted and view.out_weights is None:
-        return False
-    if view.out.column_indices.dtype.itemsize == 4 and view.n_vertices > _NARROW_VERTICES:
+    if not may_take_blocks(view, program, options):
         return False
     if options.schedule == "paths":
         return True
     return options.mode == "auto" and least_bytes(view, program, options) <= view.pages.budget.free
+
+
+def may_take_blocks(view: GatherView, program: Program, options: RunOptions) -> bool:
+    """Return whether the kernels can iterate over blocks until these are quiet."""
+    if not program.may_push or program.tolerance is not None or options.gather != "rows":
+        return False
+    if options.weighted and view.out_weights is None:
+        return False
+    return view.out.column_indices.dtype.itemsize > 4 or view.n_vertices <= _NARROW_VERTICES
+
+
+def converges_in_memory(view: GatherView, program: Program, options: RunOptions) -> bool:
+    """Return whether a run with its edges on the device may leave its order to the kernels.
+
+    Nobody has asked for an order or a mode, or looks at the state between iterations.
+    """
+    watched = options.max_iterations is not None or options.checkpoint is not None or options.between
+    free = options.asynchronous is None and options.mode == "auto" and view.limited is None
+    return free and not watched and may_take_blocks(view, program, options)
 
 
 def least_bytes(view: GatherView, program: Program, options: RunOptions) -> int:

@@ -12,7 +12,7 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.blocks.cut import Cut
 from rapids_trav.engines.blocks.schedule import ACTIVATED, N_COUNTS, WAITING
 from rapids_trav.engines.cuda.blocks.lent import Lent, LentLists
-from rapids_trav.engines.cuda.blocks.loader import CopyingLoader
+from rapids_trav.engines.cuda.blocks.loader import CopyingLoader, Resident
 from rapids_trav.engines.cuda.blocks.plan import chunk_entries
 from rapids_trav.engines.cuda.build.host_rows import over_host
 from rapids_trav.engines.cuda.programs.link import load_program
@@ -76,7 +76,7 @@ class BlocksState:
     """
 
     def __init__(
-        self, view: GatherView, program: Program, start: RunState, cut: Cut, loader: CopyingLoader
+        self, view: GatherView, program: Program, start: RunState, cut: Cut, loader: CopyingLoader | Resident
     ) -> None:
         self.view, self._cut, self._loader = view, cut, loader
         self.reached = _reached(view)
@@ -288,6 +288,8 @@ class BlocksState:
 
 def _reached(view: GatherView) -> tuple[Array, Array | None] | None:
     """Return all columns and weights as kernels read them in host memory; None if they cannot."""
+    if isinstance(view.out.column_indices, cupy.ndarray):
+        return None
     columns = over_host(view.out.column_indices)
     weights = None if view.out_weights is None else over_host(view.out_weights)
     if columns is None or (weights is None and view.out_weights is not None):
