@@ -41,7 +41,7 @@ sys.path.insert(0, os.environ.get("KERNELS_OF", str(ROOT)))
 
 from rapids_trav.engines.cuda.bfs import fused
 from rapids_trav.engines.cuda.programs import link
-from rapids_trav.engines.cuda.runtime import loader
+from rapids_trav.engines.cuda.runtime import loader, modules
 from rapids_trav.engines.multigpu import local_cuda
 from rapids_trav.engines.multigpu.one_launch import launch as one_launch
 from rapids_trav.graph500 import cuda as graph500
@@ -85,7 +85,7 @@ def compile_one(file: str, defines: loader.Defines, architecture: int) -> Compil
     """Compile one file to machine code, as a call will."""
     text = loader.source(file, defines).encode()
     program = _checked(nvrtc.nvrtcCreateProgram(text, file.encode(), 0, [], []))
-    options = [f"-arch=sm_{architecture}".encode(), b"-std=c++17", b"--ptxas-options=-v"]
+    options = [f"-arch=sm_{architecture}".encode(), *map(str.encode, modules.OPTIONS), b"--ptxas-options=-v"]
     if file in link.FILES:  # the functions of a vertex program are linked in later
         options.append(b"-rdc=true")
     (status,) = nvrtc.nvrtcCompileProgram(program, len(options), options)

@@ -10,6 +10,7 @@ from concurrent.futures import Future
 from types import FrameType
 from typing import TypeVar
 
+WATCHING = 0.05  # seconds between two looks at a compilation
 Function = TypeVar("Function", bound=Callable)
 Value = TypeVar("Value")
 
@@ -27,6 +28,9 @@ def compile_aside(compile_: Callable[[], Value]) -> Value:
             compiled.set_exception(error)
 
     threading.Thread(target=work, name="rapids-trav-compile").start()
+    while not compiled.done():  # a compiler may let system calls go on after signals, so that these wait
+        with contextlib.suppress(TimeoutError):
+            compiled.exception(WATCHING)
     return compiled.result()
 
 

@@ -5,8 +5,8 @@ versions of the compilers and, for a linked program, its digest (`program_digest
 `RAPIDS_TRAV_CACHE_DIR` or, if that is not set, `rapids_trav` in the user's cache directory; if it cannot be
 written, nothing is kept.
 
-NVRTC takes up to three seconds.  CuPy holds the interpreter's lock meanwhile, so that Ctrl-C waits for it;
-cuda.bindings does not, and another thread compiles, so that what an interrupted call began is kept as well.
+NVRTC takes up to three seconds.  CuPy holds the interpreter's lock meanwhile, so that Ctrl-C waits for it.
+Here another thread compiles without the lock, and what an interrupted call began is kept as well.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import contextlib
 import functools
 import hashlib
 import os
+import signal
 import tempfile
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
@@ -26,6 +27,7 @@ from rapids_trav.jit.interrupts import compile_aside
 if TYPE_CHECKING:
     from cupy.cuda.function import Function, Module
 
+OPTIONS = ("-std=c++17", "-default-device")  # the latter for lambdas in kernels
 COMPILERS = ("numba-cuda", "numba", "cuda-bindings", "nvidia-cuda-nvrtc", "nvidia-nvvm", "nvidia-nvjitlink")
 _ELF = b"\x7fELF"
 _DIGEST_BYTES = 32
@@ -82,12 +84,11 @@ def compile_text(text: str, name: str, architecture: int, linkable: bool = False
         return log.decode().rstrip("\0 \n")
 
     program = checked(nvrtc.nvrtcCreateProgram(text.encode(), name.encode(), 0, [], []))
-    options = [
-        f"-arch=sm_{architecture}".encode(),
-        b"-std=c++17",
-        *([b"-dlto", b"-rdc=true"] if linkable else []),
-    ]
-    checked(nvrtc.nvrtcCompileProgram(program, len(options), options))
+    options = [f"-arch=sm_{architecture}", *OPTIONS, *(("-dlto", "-rdc=true") if linkable else ())]
+    try:
+        checked(nvrtc.nvrtcCompileProgram(program, len(options), list(map(str.encode, options))))
+    finally:  # NVRTC lets system calls go on after an interrupt
+        signal.siginterrupt(signal.SIGINT, True)
     size, read = (
         (nvrtc.nvrtcGetLTOIRSize, nvrtc.nvrtcGetLTOIR)
         if linkable
