@@ -148,13 +148,19 @@ def find_ends(names: Sequence[str], src: Ends, dst: Ends) -> tuple[list[str], li
         if set(found[0]) & set(found[1]):
             raise TravError(f"src and dst both name {listed(found[0])}: give each end its own column.")
         return found[0], found[1]
-    ends = usual_ends(names) or (names if len(names) == 2 else None)
+    ends = usual_ends(names) or (names if len(names) == 2 and not _is_half(names) else None)
     if ends is None:
         raise EdgeColumnsError(
             f"The edges have neither columns 'src' and 'dst' nor another single pair of usual names: name "
             f"both ends with src= and dst=, from {listed(names)}."
         )
     return [ends[0]], [ends[1]]
+
+
+def _is_half(names: Sequence[str]) -> bool:
+    """Return whether two columns are one end of a usual pair and no end, as dst and weight."""
+    ends = {end for pair in USUAL_ENDS[:4] for end in pair}
+    return any(one.lower() in ends and NO_ENDS.search(other) for one, other in (names, names[::-1]))
 
 
 def resembles_a_value(name: str, values: Sequence[str]) -> bool:

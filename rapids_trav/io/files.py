@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -136,11 +137,14 @@ def _read_file(
     if format in ("json", "feather", "orc"):
         directed = vertices = None
         if format == "json":
-            table, directed, vertices = read_json(file)
+            table, directed, vertices = read_json(file, text.encoding)
         else:
             table = (read_feather if format == "feather" else read_orc)(file)
             for name, index in range_of(table.schema).items():
-                table = table.add_column(0, name, pa.array(index)).replace_schema_metadata()
+                table = table.add_column(0, name, pa.array(index))
+            # Without the metadata of pandas, which would make columns an index.
+            unnamed = [name for name in table.column_names if re.fullmatch(r"__index_level_\d+__", name)]
+            table = table.drop_columns(unnamed).replace_schema_metadata()
         ends = find_ends(table.column_names, src, dst)
         check_ends(file, table, [*ends[0], *ends[1]])
         found = EdgeTable(to_frame(table), *ends, directed=directed, vertices=vertices)

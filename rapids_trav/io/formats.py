@@ -34,7 +34,7 @@ OTHERS = {
     },
 }
 TEXT = (
-    ("mtx", r"%%MatrixMarket"),
+    ("mtx", r"(?i)%%MatrixMarket"),
     ("json", r"[\[{]\s*(?:[\[{\]}\"]|$)"),
     ("dimacs", r"(?:c(?:[ \t].*)?\n)*p[ \t]+(?:sp|aux|edge|col|max|min|asn)\b.*\d"),
     ("pajek", r"(?i)(?:[%#].*\n|\s)*\*(?:network|vertices)\b"),
@@ -42,10 +42,12 @@ TEXT = (
     ("graphml", r"(?:<\?xml[^>]*>\s*|<!--.*?-->\s*|<!DOCTYPE graphml[^>]*>\s*)*<graphml\b"),
     ("gexf", r"(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<gexf\b"),
     ("another kind of XML", r"<\?xml"),
+    ("a graph of Graphviz", r"(?i)(?://.*\n|\s)*(?:strict\s+)?(?:di)?graph\b[^\n\[,;]*\{"),
     ("edgelist", r"(?:#.*\n|\s)*[^\s,;]+[ \t]+[^\s,;]+[ \t]+\{.*\}[ \t]*(?:\n|$)"),
     ("a web page", r"(?is)(?:<!doctype html|<html)\b"),
 )  # fmt: skip
 REFUSED = {
+    "a graph of Graphviz": "is a graph of Graphviz (DOT): write each edge as a row of CSV",
     "a web page": "is a web page: download the file itself",
     "another kind of XML": "is XML, but neither GraphML nor GEXF: save the edges as CSV",
 }
@@ -63,7 +65,13 @@ def find_format(path: Path) -> str:
             raise TravError(f"{path} {advice}.")
     if start[257:262] == b"ustar":
         raise TravError(f"{path} is an archive of tar: extract the file with the edges.")
-    text = start.removeprefix(b"\xef\xbb\xbf").decode("latin-1").replace("\r\n", "\n").lstrip()
+    wide = start.startswith((b"\xff\xfe", b"\xfe\xff"))
+    text = (
+        start.removeprefix(b"\xef\xbb\xbf")
+        .decode("utf-16" if wide else "latin-1", "replace")
+        .replace("\r\n", "\n")
+        .lstrip()
+    )
     for name, pattern in TEXT:
         if re.match(pattern, text, re.DOTALL if "<" in pattern else 0):
             if name in REFUSED:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -19,6 +19,8 @@ from rapids_trav.io.formats import reading_error
 from rapids_trav.io.sniff import decoded
 from rapids_trav.io.tables import EdgeTable, to_frame
 from rapids_trav.io.text import INTEGER, read_rows
+
+PAJEK = (b"arcs", b"edges")  # lists that are read
 
 
 def read_dimacs(path: Path) -> EdgeTable:
@@ -161,6 +163,8 @@ def _through_networkx(path: Path, format: str, encoding: str | None) -> EdgeTabl
         lines = content.splitlines(keepends=True)
         content = b"".join(line for line in lines if not line.lstrip().startswith(b"#"))
         comments = sum(line.lstrip().startswith(b"#") for line in lines)
+    if format == "gexf":  # NetworkX knows few of the namespaces
+        content = re.sub(rb'(xmlns=")http://(www\.)?gexf\.net/[^"]*', rb"\1http://gexf.net/1.3", content)
     if format == "graphml" and len(re.findall(rb"<graph[\s>]", content)) > 1:
         raise TravError(f"{path} holds several graphs: keep one.")
     graph = readers[format](BytesIO(content))
@@ -192,7 +196,7 @@ def _labelled(path: Path, content: bytes) -> bytes:
     """
     pattern = rb"(?im)^\*(arcslist|edgeslist|arcs|edges|matrix|links|bipartite)"
     kinds = {kind.lower() for kind in re.findall(pattern, content)}
-    if kinds - {b"arcs", b"edges"} or len(kinds) > 1:
+    if kinds - set(PAJEK) or len(kinds) > 1:
         raise TravError(
             f"{path} has {' and '.join(f'*{kind.decode().title()}' for kind in sorted(kinds))}: write either "
             f"*Arcs or *Edges, with a line for each."
@@ -215,8 +219,35 @@ def _labelled(path: Path, content: bytes) -> bytes:
         raise TravError(f"{path} labels two vertices {twice.decode()}: give them different labels.")
     lines[first] = b"*Vertices " + count[0]  # without the size of the first of two modes
     vertices = range(1, int(count[0]) + 1)
-    lines[first + 1 : last] = [labels.get(vertex, b'%d "%d"' % (vertex, vertex)) for vertex in vertices]
-    return b"\n".join(lines)
+    named = [labels.get(vertex, b'%d "%d"' % (vertex, vertex)) for vertex in vertices]
+    return b"\n".join([*lines[: first + 1], *named, *_pajek_edges(path, lines, last, vertices)])
+
+
+def _pajek_edges(path: Path, lines: list[bytes], begin: int, vertices: range) -> Iterator[bytes]:
+    """Yield the lines of edges from line `begin` on, below one line that tells their kind."""
+    headed = False
+    for number, line in enumerate(lines[begin:], begin + 1):
+        fields = line.split()
+        if not fields or fields[0][:1] in b"%#":
+            continue
+        if line[:1] == b"*":
+            if not re.match(rb"(?i)\*(arcs|edges)\s*$", line) and headed | (
+                fields[0].lower()[1:] not in PAJEK
+            ):
+                raise TravError(
+                    f"Line {number} of {path} is {line.decode()[:60]!r}, where another network, relation or "
+                    f"partition begins: keep one network in the file."
+                )
+            if not headed:
+                yield line
+            headed = True
+        elif len(fields) < 2 or not all(one.isdigit() and int(one) in vertices for one in fields[:2]):
+            raise TravError(
+                f"Line {number} of {path} is {line.decode()[:60]!r}, no edge between two of its "
+                f"{len(vertices)} vertices: correct or delete it."
+            )
+        else:
+            yield line
 
 
 def _read_gml(stream: BytesIO) -> object:

@@ -51,7 +51,8 @@ def is_header(path: Path, line: int, rows: Sequence[Sequence[str]], wanted: Sequ
         return True
     if any(field[:1].isdigit() for field in first) or len(first) < 2:
         return False
-    if usual_ends(others[0]):
+    below = [value for row in others[1:] for value in row]
+    if (ends := usual_ends(others[0])) and not any(resembles_a_value(end, below) for end in ends):
         raise TravError(f"Line {line} of {path} stands above the line that names the columns: delete it.")
     raise TravError(
         f"Line {line} of {path} is {' '.join(first)[:60]!r}, words above words, which may be names of the "
@@ -108,7 +109,10 @@ def ends_of(path: Path, dialect: Dialect, src: Ends, dst: Ends) -> tuple[list[st
             f"{path} has a comment that names the columns {', '.join(dialect.explained)}: name both ends, "
             f"such as src={named[0]!r} and dst={named[1]!r}."
         )
-    numbers = [all(is_number(row[i]) for row in rows if len(row) > i) for i in range(min(len(names), 3))]
+    numbers = [
+        all(is_number(row[i], dialect.decimal) for row in rows if len(row) > i)
+        for i in range(min(len(names), 3))
+    ]
     if numbers == [True] * 3 and _begin_with_counts(rows):
         raise EdgeColumnsError(
             f"{path} has rows that begin with numbers of their own, such as counts or times, and ids of the "
@@ -164,6 +168,8 @@ def _is_matrix(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Return whether rows are those of an adjacency matrix: with labels, or of 0 and 1, or symmetric."""
     if len(rows) > 1 and [row[0] for row in rows] == list(names[1:]):
         return True
+    if names[0] == "column_0":  # an index of pandas
+        return False
     square = len(rows) > 2 and all(len(row) == len(rows) for row in rows) and len(names) == len(rows)
     if not square or not all(is_number(part) for row in rows for part in row):
         return False

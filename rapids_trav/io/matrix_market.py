@@ -15,6 +15,8 @@ from rapids_trav.io.formats import reading_error
 from rapids_trav.io.tables import EdgeTable
 from rapids_trav.utilities.extras import needed_for
 
+BANNER = b"%%MatrixMarket"
+
 
 def read_matrix_market(path: Path, both_directions: bool) -> EdgeTable:
     """Read the edges of a square matrix: int64 `src` and `dst`, and `weight` unless it is a pattern."""
@@ -23,7 +25,10 @@ def read_matrix_market(path: Path, both_directions: bool) -> EdgeTable:
         import scipy.sparse
 
     try:
-        text = BytesIO(open_bytes(path).read())  # SciPy seeks backwards in its input
+        content = open_bytes(path).read()
+        if content[: len(BANNER)].lower() == BANNER.lower():  # SciPy knows no other case
+            content = BANNER + content[len(BANNER) :]
+        text = BytesIO(content)  # SciPy seeks backwards
         rows, columns, _, _, field, symmetry = scipy.io.mminfo(text)
         _check_header(path, rows, columns, field, symmetry)
         text.seek(0)

@@ -45,7 +45,7 @@ def blocks(path: Path, dialect: Dialect, tell: Tell | None = None) -> Iterator[b
     """
     done, total = 0, None if compression_of(path) else path.stat().st_size
     decode = codecs.getincrementaldecoder(dialect.encoding)().decode
-    rest, skip, line = b"", dialect.skip, 1
+    rest, skip, line, n_decoded = b"", dialect.skip, 1, 0
     with open_bytes(path) as stream:
         while True:
             # Read behind the end of the last block, so that nothing else is copied.
@@ -61,9 +61,10 @@ def blocks(path: Path, dialect: Dialect, tell: Tell | None = None) -> Iterator[b
                 read = bytes(block[len(rest) :])
                 try:
                     block[len(rest) :] = decode(read, not n_bytes).encode()
-                except UnicodeError:
-                    decoded(path, read, dialect.encoding, line)
+                except UnicodeDecodeError as error:
+                    decoded(path, error.object, dialect.encoding, n_decoded + 1)
                     raise
+                n_decoded += block.count(b"\n", len(rest))
             elif line == 1 and block.startswith(codecs.BOM_UTF8):
                 del block[: len(codecs.BOM_UTF8)]
             if dialect.line_end == "\r":
@@ -238,5 +239,5 @@ def numbered(path: Path, dialect: Dialect) -> Iterator[tuple[int, str, list[str]
         return
     for number, line in enumerate(lines, dialect.skip + 1):
         text = clean(line.encode()).decode()
-        if text.strip():
+        if text.strip(None if dialect.delimiter == " " else " \r\n"):
             yield number, line, dialect.split(text)

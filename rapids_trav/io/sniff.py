@@ -87,9 +87,16 @@ def find_dialect(
             else "check the delimiter, which delimiter= names"
         )
         advice = "write a tab for each '::'" if "::" in body[0] else advice
+        if not explicit and body[0].strip() != lines[skip].strip():
+            advice = "say comment='' if the sign behind it begins no comment"
         raise TravError(
             f"Line {skip + 1} of {path} has one field ({body[0].strip()[:40]!r}), and an edge needs two: "
             f"{advice}."
+        )
+    if not header and src is None and _are_numbered(body, rows, quote):
+        raise TravError(
+            f"Line {skip + 1} of {path} is {body[0].strip()[:60]!r}, with a number in quotes as R's names of "
+            f"rows: name both ends by number, such as src=2 and dst=3."
         )
     dialect = Dialect(
         encoding=encoding,
@@ -126,6 +133,11 @@ def _check_lists(
             f"neighbours (LGL) or a comment: write each edge on a line of its own, or say comment='#' to "
             f"skip such lines."
         )
+    if words == [[]]:
+        raise TravError(
+            f"Line {marked[0] + 1} of {path} is '#' alone, below which TGF lists edges: delete it with the "
+            f"lines above it, or say comment='#' to skip it."
+        )
     counts = [row for row in rows if not row[-1].endswith("}")]
     mixed = bool(counts) and counts[0] is rows[0] and len(counts) < len(rows)
     if mixed and all(len(row) == 2 and row[1].isdecimal() for row in counts):
@@ -133,6 +145,13 @@ def _check_lists(
             f"{path} has neighbours with their data below the number of them: write each edge on a line of "
             f"its own, as NetworkX does with write_edgelist."
         )
+
+
+def _are_numbered(lines: Sequence[str], rows: Sequence[Sequence[str]], quote: str) -> bool:
+    """Return whether all rows begin with their number in quotes, above others without."""
+    numbers = [f"{quote}{i}{quote}" for i in range(1, len(rows) + 1)]
+    begin = all(line.lstrip().startswith(number) for number, line in zip(numbers, lines, strict=False))
+    return bool(quote) and begin and all(len(row) > 2 for row in rows) and lines[0].count(quote) == 2
 
 
 def _check_width(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from rapids_trav.frames.columns import Frame
 from rapids_trav.io.containers import open_bytes
 from rapids_trav.io.dialect import Dialect
 from rapids_trav.io.formats import reading_error
+from rapids_trav.io.sniff import decoded
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ def to_frame(table: pa.Table) -> pd.DataFrame:
     return frame.copy() if shared else frame
 
 
-def read_json(path: Path) -> tuple[pa.Table, bool | None, np.ndarray | None]:
+def read_json(path: Path, encoding: str | None = None) -> tuple[pa.Table, bool | None, np.ndarray | None]:
     """Read records: one on each line, a list of them, or those under "links" or "edges" of one object.
 
     Return the rows, whether edges lead one way, and the vertices, where the object says so.
@@ -70,14 +72,16 @@ def read_json(path: Path) -> tuple[pa.Table, bool | None, np.ndarray | None]:
     directed = vertices = None
     try:
         with open_bytes(path) as stream:
-            text = stream.read().decode("utf-8-sig")
+            content = stream.read()
+        wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        text = decoded(path, content, encoding or ("utf-16" if wide else "utf-8-sig"), 1)
         try:
             found = json.loads(text)
         except json.JSONDecodeError as error:
             if "Extra data" not in str(error):
                 raise
             found = _lines(path, text)
-    except (OSError, UnicodeError, json.JSONDecodeError) as error:
+    except (OSError, json.JSONDecodeError) as error:
         raise reading_error(path, error) from error
     if isinstance(found, dict):
         if isinstance(found.get("elements"), dict):  # of Cytoscape

@@ -171,6 +171,8 @@ def checked(
 def _numbers(path: Path, dialect: Dialect, table: pa.Table, ids: Sequence[str], marks: bool) -> pa.Table:
     """Return ids that are all whole numbers as integers; others stay strings."""
     columns = [table[name] for name in ids]
+    if dialect.decimal == ",":  # a point is then no part of a number
+        columns = [pc.replace_substring(pc.replace_substring(c, ".", "_"), ",", ".") for c in columns]
     if dialect.header and all(_has(column, name) for column, name in zip(columns, ids, strict=True)):
         raise _repeated(path, dialect, ids)
     if marks and not dialect.explicit and any(_holds(column, AMID) for column in columns):
@@ -184,7 +186,7 @@ def _numbers(path: Path, dialect: Dialect, table: pa.Table, ids: Sequence[str], 
                 pass
             else:
                 return _replaced(table, ids, whole)
-    if all(_are(column, WHOLE if dialect.decimal == "." else INTEGER) for column in columns):
+    if all(_are(column, WHOLE) for column in columns):
         if dialect.delimiter == ";" and any(_holds(column, GROUPED) for column in columns):
             raise TravError(
                 f"Columns {' and '.join(map(repr, ids))} of {path} hold numbers such as 1.000, where the "

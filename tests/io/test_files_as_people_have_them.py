@@ -226,6 +226,21 @@ TEXTS = {
     "points that group digits": ("src;dst\n1.000;2.000\n3;4.000\n", {}, "!Columns points group string_ids=True"),
     "whole numbers beside semicolons": ("src;dst\n1.0;2.0\n2.00;3\n", {}, "1>2 2>3"),
     "rows that end with a delimiter": ("src,dst\n1,2,\n2,3,\n", {}, "1>2 2>3"),
+    "one end and a weight": ("dst,weight\n1,2\n2,3\n", {}, "!src= dst= weight"),
+    "R's names of rows without a header": ('"1" 7 2\n"2" 2 3\n"3" 3 10\n', {}, "!Line 1 src=2 dst=3"),
+    "whole ids with decimal commas": ("src;dst\n1,0;2,0\n2,0;3\n", {"decimal": ","}, "1>2 2>3"),
+    "fractions with decimal commas": ("src;dst\n1,5;2,5\n2,5;3,5\n", {"decimal": ","}, "!fractions"),
+    "Trivial Graph Format": ("1 a\n2 b\n#\n1 2\n", {}, "!Line 3 TGF"),
+    "a cut character of UTF-16": ("1,2\n".encode("utf-16") + ("1,2\n" * 99999).encode("utf-16-le") + b"3", {}, "!Line 100001 utf-16"),
+    "another encoding far below": (b"a,b\n" * 2000000 + b"b,\x81\n", {"encoding": "cp1252", "header": False}, "!Line 2000001 0x81"),
+    "an index of pandas that counts": (",a,b\n0,1,2\n1,2,3\n2,3,10\n", {}, "!src= column_0"),
+    "words that differ in a number": ("user_id,friend_id\nuser1,user2\nuser3,user4\n", {}, "!Line 1 header=True"),
+    "a row of a tab": ("1\t2\n2\t3\n\t\n", {}, "!Line 3 empty"),
+    "a comment that may be an end": ("ann #general\nbob #random\n", {"header": False}, "!Line 1 comment="),
+    "DOT": ("digraph G {\n1 -> 2;\n}\n", {}, "!Graphviz"),
+    "JSON in UTF-16": ('[{"source": 1, "target": 2}]'.encode("utf-16"), {}, "1>2"),
+    "JSON in Latin 1": ('[{"source": "é", "target": "b"}]'.encode("latin-1"), {}, "!Line 1 0xe9 encoding="),
+    "JSON in Latin 1, said": ('[{"source": "é", "target": "b"}]'.encode("latin-1"), {"encoding": "latin-1"}, "é>b"),
     "JSON lines": ('{"source": "a", "target": "b"}\n{"source": "b", "target": "c"}\n', {}, "a>b b>c"),
     "JSON records": ('[{"from": 1, "to": 2},\n {"from": 2, "to": 3}]', {}, "1>2 2>3"),
     "JSON pairs": ("[[1, 2], [2, 3]]", {}, "1>2 2>3"),
@@ -273,6 +288,17 @@ TEXTS = {
         "1>2",
     ),
     "Pajek below a comment": ('% made by hand\n\n*Vertices 2\n1 "a"\n2 "b"\n*Arcs\n1 2 3\n', {}, "a>b"),
+    "Pajek with comments": ('*Vertices 2\n1 "a"\n2 "b"\n*Arcs\n% from to\n\n1 2 1\n', {}, "a>b"),
+    "Pajek with a partition": ('*Vertices 2\n1 "a"\n2 "b"\n*Arcs\n1 2\n*Partition p\n*Vertices 2\n1\n1\n', {}, "!Line 6 partition"),
+    "Pajek of several relations": ('*Vertices 2\n1 "a"\n2 "b"\n*Arcs :1 "x"\n1 2\n*Arcs :2 "y"\n2 1\n', {}, "!Line 6 relation"),
+    "Pajek of a vertex beyond": ('*Vertices 2\n1 "a"\n2 "b"\n*Arcs\n1 3\n', {}, "!Line 5 2 vertices"),
+    "Pajek cut": ('*Vertices 2\n1 "a"\n2 "b"\n*Arcs\n1 2\n2', {}, "!Line 6 2 vertices"),
+    "GEXF of Gephi": (
+        '<gexf xmlns="http://www.gexf.net/1.3" version="1.3"><graph defaultedgetype="directed"><nodes>'
+        '<node id="a"/><node id="b"/></nodes><edges><edge id="0" source="a" target="b"/></edges></graph></gexf>',
+        {}, "a>b"),
+    "a matrix of Matrix Market with a small banner": (
+        "%%matrixmarket matrix coordinate pattern general\n2 2 1\n1 2\n", {}, "1>2"),
     "Pajek of lists": ('*Vertices 3\n1 "a"\n2 "b"\n3 "c"\n*Arcslist\n1 2 3\n', {}, "!*Arcs"),
     "Pajek of both kinds": ('*Vertices 3\n1 "a"\n2 "b"\n3 "c"\n*Arcs\n1 2\n*Edges\n2 3\n', {}, "!either *Edges"),
     "Pajek of Infomap": ('*Vertices 2\n1 "a"\n2 "b"\n*Links\n1 2\n', {}, "!*Arcs"),
@@ -434,6 +460,16 @@ def test_objects_of_nodes_and_links_keep_direction_and_isolated_nodes(tmp_path):
     )
     report = inspect_edges(path)
     assert (report.directed, report.vertices, report.isolated) == (True, 2, 1)
+
+
+@pytest.mark.parametrize("write", [pyarrow.feather.write_feather, pyarrow.orc.write_table])
+def test_columns_that_pandas_took_for_its_index_are_columns_again(tmp_path, write):
+    frame = pd.DataFrame({"src": [1, 5, 6], "dst": [2, 3, 9], "w": [0.5, 1.0, 2.0]})
+    for index in ("src", ["src", "dst"], [7, 9, 12]):
+        indexed = frame.set_axis(index) if index == [7, 9, 12] else frame.set_index(index)
+        write(pa.Table.from_pandas(indexed), str(tmp_path / "x"))
+        found = read_edges(tmp_path / "x")
+        assert found[["src", "dst", "w"]].equals(frame) and len(found.columns) == 3
 
 
 def test_an_index_of_pandas_is_columns_again(tmp_path):

@@ -5,17 +5,14 @@ It compiles vertex programs for the CPU, and skips the tests that left_out.toml 
 
 from __future__ import annotations
 
-import functools
 import re
 import tomllib
 from pathlib import Path
 
 import emulated_programs
 import pytest
-from cupy._kernels import Library
 
 from rapids_trav.engines.cuda.programs import link
-from rapids_trav.engines.cuda.runtime import loader
 
 pytest_plugins = ("emulated_suite",)
 TABLE = Path(__file__).parents[1] / "left_out.toml"
@@ -27,7 +24,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure() -> None:
     link._compiled = emulated_programs.compiled
-    loader._compiled = lambda text, file, architecture: functools.partial(Library, text)
 
 
 def pytest_report_header() -> str:
