@@ -187,7 +187,11 @@ def check_comment(path: Path, line: str, dialect: Dialect) -> None:
     sign = next(sign for sign in dialect.comments if line.startswith(sign))
     if len(fields) != len(dialect.names) or not line.removeprefix(sign)[:1].strip():
         return
-    if all(is_number(part) or not number for part, number in zip(fields, _numbers(dialect), strict=True)):
+    numbers = _numbers(dialect)
+    alike = [is_number(part) or not number for part, number in zip(fields, numbers, strict=True)]
+    # A number behind the sign is a row that was made a comment, and names are neither empty nor numbers.
+    word = not is_number(fields[0].removeprefix(sign)) and any(numbers[1:]) and all(alike[1:])
+    if all(alike) or word or any(not part or part.startswith(sign) for part in fields[1:]):
         raise _doubtful(path, line, sign)
 
 

@@ -258,12 +258,17 @@ def _find_delimiter(path: Path, lines: Sequence[str], quote: str) -> str:
     # A tab is hardly ever part of a field, and a sign that a blank follows in each line may be.
     likely = [sign for sign in good if sign != " " and not all(f"{sign} " in line for line in lines)]
     likely = likely or [sign for sign in good if sign != " "]
-    if len(likely) > 1 and ("\t" not in likely or len(lines) == 1):
+    numeric = {sign: sum(map(_all_numbers, zip(*good[sign], strict=False))) for sign in likely}
+    if len(likely) > 1 and ("\t" not in likely or len(lines) == 1 or numeric["\t"] < max(numeric.values())):
         raise TravError(
             f"{path} has lines such as {lines[0].strip()[:60]!r}, which {' and '.join(map(repr, likely))} "
             f"divide into fields alike: name the one that does with delimiter=."
         )
     return likely[0] if likely else " "
+
+
+def _all_numbers(values: Sequence[str]) -> bool:
+    return all(map(is_number, filter(None, values[1:] or values)))
 
 
 def _are_numbers(rows: Sequence[Sequence[str]]) -> bool:
