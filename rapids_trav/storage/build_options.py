@@ -90,7 +90,8 @@ class BuildOptions:
     def _check_devices(self) -> None:
         """Refuse anything but "all" or numbers of GPUs, and options that do not go with several."""
         given = self.devices
-        numbers = given if isinstance(given, (tuple, list, range, np.ndarray)) else ()
+        numbers = given.tolist() if isinstance(given, np.ndarray) else given
+        numbers = numbers if isinstance(numbers, (tuple, list, range)) else ()
         if not (isinstance(given, str) and given == "all") and not (
             len(numbers) and all((number := integer(one)) is not None and number >= 0 for one in numbers)
         ):

@@ -404,6 +404,7 @@ def test_all_gpus(cupy):
         ({"devices": [0, 0]}, "names a GPU twice"),
         ({"devices": [0, 99]}, "names GPU 99, but this process sees GPUs 0 to"),
         ({"devices": []}, "does not name GPUs"),
+        ({"devices": np.array(0)}, "does not name GPUs"),
         ({"devices": [-1]}, "does not name GPUs"),
         ({"devices": "both"}, 'give their numbers, such as .0, 1., or "all"'),
         ({"devices": [0, True]}, "does not name GPUs"),
