@@ -1,8 +1,10 @@
 """Vertex programs compiled into the CUDA kernels, as far as a machine without a GPU can check."""
 
+import ctypes
 import importlib.util
 import math
 import re
+import signal
 
 import pytest
 
@@ -181,3 +183,12 @@ def test_the_mode_follows_the_share_of_active_edges():
     for asked in ("auto", "notify", "push"):
         assert choose_mode(asked, pagerank, False, 0, 100) == "pull"
     assert choose_mode("pull", components, True, 0, 100) == "pull"
+
+
+def test_a_compilation_leaves_system_calls_to_end_at_an_interrupt():
+    """NVRTC lets them go on, and waits would not end."""
+    pytest.importorskip("cuda.bindings.nvrtc")
+    libc, action = ctypes.CDLL(None), (ctypes.c_ulong * 19)()  # handler, mask of 1024 bits, flags, restorer
+    assert modules.compile_text('extern "C" __global__ void k() {}', "k.cu", 90).startswith(b"\x7fELF")
+    libc.sigaction(signal.SIGINT, None, action)
+    assert not action[17] & 0x10000000  # SA_RESTART
