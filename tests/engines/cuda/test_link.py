@@ -148,10 +148,14 @@ def test_linked_programs_are_kept(tmp_path, monkeypatch):
     assert len(made) == 1
     modules.kept(("one", "100"), make)
     assert len(made) == 2
+    with monkeypatch.context() as patched:
+        patched.setattr(modules, "OPTIONS", ("-lineinfo",))
+        modules.kept(("one", "90"), make)
+    assert len(made) == 3
     for path in (tmp_path / "new").iterdir():
         path.write_bytes(path.read_bytes()[:-1])
     assert modules.kept(("one", "90"), make) == b"\x7fELF code"
-    assert len(made) == 3
+    assert len(made) == 4
 
 
 def test_a_folder_that_cannot_be_written_keeps_nothing(tmp_path, monkeypatch):

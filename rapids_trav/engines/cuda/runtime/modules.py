@@ -1,6 +1,6 @@
 """Machine code of kernels: compiled by NVRTC, kept on disk, and loaded on each device that runs it.
 
-The name of a file on disk is a hash of all its inputs: the text of the kernels, the architecture, the
+The name of a file on disk is a hash of all its inputs: the text of the kernels, the architecture, options and
 versions of the compilers and, for a linked program, its digest (`program_digest`).  The directory is
 `RAPIDS_TRAV_CACHE_DIR` or, if that is not set, `rapids_trav` in the user's cache directory; if it cannot be
 written, nothing is kept.
@@ -109,7 +109,7 @@ def folder() -> Path:
 
 def kept(parts: tuple[str, ...], make: Callable[[], bytes]) -> bytes:
     """Return the result of `make` for `parts`, from disk if it has been made before."""
-    name = hashlib.sha256("\0".join((*parts, *map(_version, COMPILERS))).encode()).hexdigest()
+    name = hashlib.sha256("\0".join((*parts, *OPTIONS, *map(_version, COMPILERS))).encode()).hexdigest()
     path = folder() / f"{name[:40]}.cubin"
     with contextlib.suppress(OSError):
         if (code := _checked(path.read_bytes())) is not None:
