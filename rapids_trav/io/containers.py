@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import lzma
 import zipfile
 from io import BufferedIOBase
@@ -21,6 +22,12 @@ MAGIC = {
     b"PK\x03\x04": "zip",
     b"PK\x05\x06": "zip",
 }
+MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32",  # begins like that of UTF-16
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 BROKEN = (OSError, EOFError, zipfile.BadZipFile, lzma.LZMAError)  # errors about files that are cut
 COMPRESSIONS = (".gz", ".bz2", ".zst", ".lz4", ".xz", ".zip")
 
@@ -30,6 +37,11 @@ def compression_of(path: Path) -> str | None:
     with path.open("rb") as file:
         start = file.read(8)
     return next((name for magic, name in MAGIC.items() if start.startswith(magic)), None)
+
+
+def marked_encoding(start: bytes) -> str | None:
+    """Return the encoding that the mark at the start of a text tells, if it is a wide one."""
+    return next((name for mark, name in MARKS.items() if start.startswith(mark)), None)
 
 
 def open_bytes(path: Path) -> BufferedIOBase | pa.NativeFile:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterable
 from pathlib import Path
 
 from rapids_trav.errors import TravError, first_line, not_parquet
-from rapids_trav.io.containers import inner_extension, open_bytes
+from rapids_trav.io.containers import inner_extension, marked_encoding, open_bytes
 
 FORMATS = (
     "parquet", "csv", "tsv", "text", "mtx", "json", "dimacs", "metis", "feather", "orc", "gml", "graphml",
@@ -65,13 +66,8 @@ def find_format(path: Path) -> str:
             raise TravError(f"{path} {advice}.")
     if start[257:262] == b"ustar":
         raise TravError(f"{path} is an archive of tar: extract the file with the edges.")
-    wide = start.startswith((b"\xff\xfe", b"\xfe\xff"))
-    text = (
-        start.removeprefix(b"\xef\xbb\xbf")
-        .decode("utf-16" if wide else "latin-1", "replace")
-        .replace("\r\n", "\n")
-        .lstrip()
-    )
+    text = start.removeprefix(codecs.BOM_UTF8).decode(marked_encoding(start) or "latin-1", "replace")
+    text = text.replace("\r\n", "\n").lstrip()
     for name, pattern in TEXT:
         if re.match(pattern, text, re.DOTALL if "<" in pattern else 0):
             if name in REFUSED:

@@ -231,9 +231,7 @@ def _pajek_edges(path: Path, lines: list[bytes], begin: int, vertices: range) ->
         if not fields or fields[0][:1] in b"%#":
             continue
         if line[:1] == b"*":
-            if not re.match(rb"(?i)\*(arcs|edges)\s*$", line) and headed | (
-                fields[0].lower()[1:] not in PAJEK
-            ):
+            if fields[0][1:].lower() not in PAJEK or (headed and len(fields) > 1):
                 raise TravError(
                     f"Line {number} of {path} is {line.decode()[:60]!r}, where another network, relation or "
                     f"partition begins: keep one network in the file."

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rapids_trav.errors import NoEdgesError, TravError
 from rapids_trav.io.columns import Ends, Name, as_list, usual_ends
-from rapids_trav.io.containers import open_bytes
+from rapids_trav.io.containers import marked_encoding, open_bytes
 from rapids_trav.io.dialect import Dialect, TextOptions, check_comment, is_number, split, without_comments
 from rapids_trav.io.header import default_names, has, is_header, unique_names
 
@@ -194,12 +194,9 @@ def _first_text(path: Path, encoding: str | None) -> tuple[str, str, str]:
     with open_bytes(path) as stream:
         start = stream.read(SAMPLE_BYTES)
     if encoding is None:
-        encoding = "utf-8-sig"
-        if start.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
-            encoding = "utf-32"
-        elif start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            encoding = "utf-16"
-        elif b"\0" in start[:4096]:
+        marked = marked_encoding(start)
+        encoding = marked or "utf-8-sig"
+        if marked is None and b"\0" in start[:4096]:
             raise TravError(
                 f"{path} holds no text of edges: check it, or name its encoding, such as encoding='utf-16', "
                 f"or its format with format=."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ import pyarrow.orc
 
 from rapids_trav.errors import NoEdgesError, TravError, written
 from rapids_trav.frames.columns import Frame
-from rapids_trav.io.containers import open_bytes
+from rapids_trav.io.containers import marked_encoding, open_bytes
 from rapids_trav.io.dialect import Dialect
 from rapids_trav.io.formats import reading_error
 from rapids_trav.io.sniff import decoded
@@ -73,8 +72,7 @@ def read_json(path: Path, encoding: str | None = None) -> tuple[pa.Table, bool |
     try:
         with open_bytes(path) as stream:
             content = stream.read()
-        wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-        text = decoded(path, content, encoding or ("utf-16" if wide else "utf-8-sig"), 1)
+        text = decoded(path, content, encoding or marked_encoding(content) or "utf-8-sig", 1)
         try:
             found = json.loads(text)
         except json.JSONDecodeError as error:

@@ -171,10 +171,10 @@ def checked(
 def _numbers(path: Path, dialect: Dialect, table: pa.Table, ids: Sequence[str], marks: bool) -> pa.Table:
     """Return ids that are all whole numbers as integers; others stay strings."""
     columns = [table[name] for name in ids]
-    if dialect.decimal == ",":  # a point is then no part of a number
-        columns = [pc.replace_substring(pc.replace_substring(c, ".", "_"), ",", ".") for c in columns]
     if dialect.header and all(_has(column, name) for column, name in zip(columns, ids, strict=True)):
         raise _repeated(path, dialect, ids)
+    if dialect.decimal == ",":  # a point is then no part of a number
+        columns = [pc.replace_substring(pc.replace_substring(c, ".", "_"), ",", ".") for c in columns]
     if marks and not dialect.explicit and any(_holds(column, AMID) for column in columns):
         raise _doubtful(path, dialect, ids)
     if all(_are(column, FLOAT) for column in columns):

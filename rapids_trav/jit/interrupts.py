@@ -6,11 +6,11 @@ import contextlib
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from types import FrameType
 from typing import TypeVar
 
-WATCHING = 0.05  # seconds between two looks at a compilation
+WATCHING = 0.1  # seconds between two looks at threads that work for the calling one
 Function = TypeVar("Function", bound=Callable)
 Value = TypeVar("Value")
 
@@ -29,8 +29,7 @@ def compile_aside(compile_: Callable[[], Value]) -> Value:
 
     threading.Thread(target=work, name="rapids-trav-compile").start()
     while not compiled.done():  # a compiler may let system calls go on after signals, so that these wait
-        with contextlib.suppress(TimeoutError):
-            compiled.exception(WATCHING)
+        wait([compiled], WATCHING)
     return compiled.result()
 
 

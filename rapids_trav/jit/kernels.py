@@ -24,7 +24,7 @@ from rapids_trav.jit.launches import launched
 try:
     import numba
 
-    from rapids_trav.jit.interrupts import keep_interrupts
+    from rapids_trav.jit.interrupts import WATCHING, keep_interrupts
     from rapids_trav.jit.kernel_cache import KernelCache
 except ValueError as error:  # NUMBA_NUM_THREADS=0, for example
     raise TravError(
@@ -37,7 +37,6 @@ Result = TypeVar("Result")
 PIECES_PER_THREAD = 8
 SHORT = 1 << 24  # edges and vertices that may be read before the calling thread leaves them to others
 ENDING = 0.5  # seconds in which threads that were told to stop do so, unless they compile
-WATCHING = 0.1  # seconds between two looks at threads that work for the calling one
 _most: ContextVar[int | None] = ContextVar("rapids_trav_threads", default=None)
 
 

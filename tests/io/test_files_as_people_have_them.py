@@ -243,6 +243,8 @@ TEXTS = {
     "a comment that may be an end": ("ann #general\nbob #random\n", {"header": False}, "!Line 1 comment="),
     "DOT": ("digraph G {\n1 -> 2;\n}\n", {}, "!Graphviz"),
     "JSON in UTF-16": ('[{"source": 1, "target": 2}]'.encode("utf-16"), {}, "1>2"),
+    "JSON in UTF-32": ('[{"source": 1, "target": 2}]'.encode("utf-32"), {}, "1>2"),
+    "a header twice, with points and decimal commas": ("a.b;c.d\n1,0;2,0\na.b;c.d\n", {"decimal": ",", "header": True}, "!Line 3 header"),
     "JSON in Latin 1": ('[{"source": "é", "target": "b"}]'.encode("latin-1"), {}, "!Line 1 0xe9 encoding="),
     "JSON in Latin 1, said": ('[{"source": "é", "target": "b"}]'.encode("latin-1"), {"encoding": "latin-1"}, "é>b"),
     "JSON lines": ('{"source": "a", "target": "b"}\n{"source": "b", "target": "c"}\n', {}, "a>b b>c"),

@@ -39,9 +39,8 @@ class HostSide:
     """
 
     def __init__(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> None:
-        self._team = Threads(
-            max(Threads().size - 1, 1)
-        ).__enter__()  # one core is left to launch the GPU's pages
+        # One core is left to launch the GPU's pages.
+        self._team = Threads(max(Threads().size - 1, 1)).__enter__()
         view = replace(view, pages=None)
         on_host = RunState(
             cupy.asnumpy(state.values), cupy.asnumpy(state.active), state.iteration, state.total
