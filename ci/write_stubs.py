@@ -24,7 +24,6 @@ ANSWERS_AND_OPTIONS = """\
 from rapids_trav.algorithms.khop import Neighborhood
 from rapids_trav.algorithms.options import (
     CheckpointEvery,
-    ComponentsMode,
     Direction,
     Mode,
     Processor,

@@ -22,6 +22,7 @@ from rapids_trav import generators, graph500
 from rapids_trav.engines import select
 from rapids_trav.frames.columns import Frame
 from rapids_trav.graph import Graph
+from rapids_trav.programs.shipped import connected_components
 
 SCALE, EDGE_FACTOR = 13, 32  # levels wide enough to be shared by threads
 SIDE = 64  # side of a grid, all of whose levels are narrow
@@ -139,9 +140,16 @@ def _search(graph: Graph, source: int) -> None:
 
 
 def _run(graph: Graph) -> None:
+    initial = range(graph.n_vertices)
     for mode in ("auto", "pull", "notify", "push"):
-        graph.components(mode=mode, asynchronous=True)
-        graph.components(mode=mode, asynchronous=False)
+        for asynchronous in (False, True):
+            graph.run(
+                connected_components(),
+                initial=initial,
+                direction="both",
+                mode=mode,
+                asynchronous=asynchronous,
+            )
     graph.components()
     graph.pagerank()
     graph.pagerank(dtype="float32")
@@ -176,7 +184,10 @@ def _limit(edges: Frame, source: int) -> None:
             if weight is not None:
                 graph.sssp(source)
                 graph.sssp(source, schedule="paths")
-            graph.components(schedule="paths")
+            graph.run(
+                connected_components(), initial=range(graph.n_vertices), direction="both", asynchronous=True,
+                schedule="paths",
+            )  # fmt: skip
 
 
 @contextmanager

@@ -21,7 +21,6 @@ class Gpu(CpuEngine):
     processor = "gpu"
     degree_sort = "radix"
     prefers_asynchronous = False
-    links = None
 
     def empty_pinned(self, n, dtype):
         return np.empty(n, dtype)

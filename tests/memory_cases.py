@@ -102,17 +102,11 @@ QUESTIONS = {
     "betweenness of edges": lambda asked: asked.graph.betweenness(of="edges", sources=asked.some),
     "distances": lambda asked: asked.graph.distances((asked.some, asked.some)),
     "components": lambda asked: asked.graph.components(),
-    "components labels": lambda asked: asked.graph.components(asynchronous=True),
-    "components sync": lambda asked: asked.graph.components(asynchronous=False),
-    "components pull": lambda asked: asked.graph.components(mode="pull"),
-    "components notify": lambda asked: asked.graph.components(mode="notify"),
-    "components push": lambda asked: asked.graph.components(mode="push"),
     "sssp": lambda asked: asked.graph.sssp(asked.root),
     "sssp sync": lambda asked: asked.graph.sssp(asked.root, asynchronous=False),
     "sssp push": lambda asked: asked.graph.sssp(asked.root, mode="push"),
     "sssp push sync": lambda asked: asked.graph.sssp(asked.root, mode="push", asynchronous=False),
     "sssp paths": lambda asked: asked.graph.sssp(asked.root, schedule="paths"),
-    "components paths": lambda asked: asked.graph.components(schedule="paths"),
     "run paths": lambda asked: asked.graph.run(
         largest, initial=np.arange(asked.graph.n_vertices), asynchronous=True, schedule="paths"
     ),
@@ -134,12 +128,11 @@ QUESTIONS = {
     "duplicates": lambda asked: asked.anew("n_duplicate_edges"),
 }
 
-BY_PATHS = ("sssp paths", "components paths", "run paths")  # a schedule of the CPU engine
+BY_PATHS = ("sssp paths", "run paths")  # a schedule of the CPU engine
 
 # On a path these take one iteration over all vertices or edges for each vertex.
-LONG = ("bfs push", "bfs pull", "bfs edge", "each push", "components pull", "components notify")
+LONG = ("bfs push", "bfs pull", "bfs edge", "each push")
 LONG += (
-    "components sync",
     "sssp sync",
     "run",
     "run one",

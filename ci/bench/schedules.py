@@ -15,7 +15,7 @@ Where a path is long, a sweep of all pages in each iteration takes minutes.  It 
 and its row has `lower_bound`: the time is less than it would take to the end, and so is all that is over it.
 
 "sweep, asynchronous" is what there was before blocks and packed columns: every page in each iteration, as it
-is.  "sweep, labels alone" propagates labels without shortcuts.  "sweep, active rows" reads or copies only
+is.  "sweep, active rows" reads or copies only
 pages with rows that something active leads to.
 """
 
@@ -103,11 +103,10 @@ WAYS: dict[str, dict[str, Way]] = {
     }
     | BLOCKS,
     "components": {
-        BASE: Way(EACH_PAGE),
-        "sweep, labels alone": Way({**EACH_PAGE, "tuning": {"compress": False}}, plain=True, sweeps=True),
-        "sweep, active rows": Way({"schedule": "sweep", "mode": "notify"}),
-    }
-    | BLOCKS,
+        BASE: Way({**EACH_PAGE, "tuning": {"compress": False}}, plain=True, sweeps=True),
+        "sweep, active rows": Way({"schedule": "sweep", "mode": "notify"}, plain=True, sweeps=True),
+        AUTO: Way(),
+    },
     "pagerank": {
         BASE: Way({"asynchronous": True, "tuning": {"compress": False}}),
         "sweep": Way({"tuning": {"compress": False}}),

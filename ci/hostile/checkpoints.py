@@ -16,6 +16,7 @@ import pandas as pd
 from rapids_trav import Graph
 from rapids_trav.programs.checkpoint import NAME
 from rapids_trav.programs.page_journal import SUFFIX
+from rapids_trav.programs.shipped import connected_components
 
 from .cases import Case
 
@@ -36,7 +37,9 @@ def _graph() -> Graph:
 
 QUESTIONS: dict[str, Question] = {
     "pagerank": lambda graph, **how: graph.pagerank(**how),
-    "components": lambda graph, **how: graph.components(**how),
+    "labels": lambda graph, **how: graph.run(
+        connected_components(), initial=range(graph.n_vertices), direction="both", **how
+    ),
     "sssp": lambda graph, **how: graph.sssp(0, **how),
 }
 
@@ -55,7 +58,7 @@ def systematic() -> Iterator[Case]:
             return Case(f"checkpoint, {kind}: {name} {detail}", _resuming(graph, question, _sealed(body)))
 
         yield case("untouched", content[:-4])
-        edits = VALUES if name == "components" else VALUES[::4]  # headers are read alike for all programs
+        edits = VALUES if name == "labels" else VALUES[::4]  # headers are read alike for all programs
         for field in header:
             for value in edits:
                 yield case(f"header edited: {field} = {value!r:.20}", _body(header | {field: value}, rest))

@@ -28,7 +28,6 @@ from rapids_trav.utilities.progress import ProgressOption, check_progress
 Mode = Literal["joint", "each"]
 Direction = Literal["out", "in", "both"]
 RunMode = Literal["auto", "pull", "notify", "push"]
-ComponentsMode = Literal["auto", "union", "pull", "notify", "push"]
 Processor = Literal["auto", "cpu", "gpu", "hybrid"]
 Schedule = Literal["auto", "sweep", "paths"]
 CheckpointEvery = int | Literal["page"]
@@ -248,39 +247,16 @@ class ProgramOptions(IterationOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ComponentsOptions(IterationOptions):
+class ComponentsOptions:
     """Options of `Graph.components`, which documents them."""
 
-    mode: ComponentsMode = "auto"
+    where: Filter = None
+    trace: bool = False
+    progress: ProgressOption = False
 
     def __post_init__(self) -> None:
-        one_of("mode", self.mode, get_args(ComponentsMode))
-        self.as_program  # noqa: B018 -- raises the errors of the program's options
-        if self.mode == "union" and (given := self._of_labels):
-            raise TravError(
-                f"{given} is for the propagation of labels, but mode='union' links trees in one pass: leave "
-                f"out one of them."
-            )
-
-    @property
-    def may_link(self) -> bool:
-        """Whether linking trees supports all the options given."""
-        return self.mode == "union" or (self.mode == "auto" and not self._of_labels)
-
-    @property
-    def _of_labels(self) -> str:
-        """The first given option that only label propagation has, as "name=value"; empty if there is none."""
-        if self.asynchronous is not None:
-            return f"asynchronous={self.asynchronous}"
-        if self.schedule != "auto":
-            return f"schedule={self.schedule!r}"
-        return "" if self.checkpoint is None else f"checkpoint={written(self.checkpoint)}"
-
-    @cached_property
-    def as_program(self) -> ProgramOptions:
-        """Options of the program that propagates labels."""
-        mode: RunMode = "auto" if self.mode == "union" else self.mode
-        return ProgramOptions(**_common(self), direction="both", mode=mode)
+        flags(self, "trace")
+        check_progress(self.progress)
 
 
 @dataclass(frozen=True, kw_only=True)

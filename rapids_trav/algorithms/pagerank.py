@@ -46,7 +46,7 @@ def pagerank(graph: TraversableGraph, options: PagerankOptions) -> Answer:
         del state
         _check_converged(done, options.max_iter, tol)
         columns = graph.id_columns("vertex") | {"pagerank": graph.values.in_order(done.values)}
-        return answer(graph, columns, done, question)
+        return answer(graph, columns, done, question.trace)
 
 
 def _check_converged(done: Run, max_iter: int, tol: float) -> None:

@@ -57,7 +57,7 @@ def run(graph: TraversableGraph, program: Program, initial: object, options: Pro
         done = execute(graph, view, program, state, question, on_page=streamed())
         del state
         columns = graph.id_columns("vertex") | {"value": graph.values.in_order(done.values)}
-        return answer(graph, columns, done, question)
+        return answer(graph, columns, done, question.trace)
 
 
 def running(
@@ -66,7 +66,6 @@ def running(
     program: Program,
     question: ProgramOptions,
     own: int,
-    between: int = 0,
     after: Callable[[], int] = lambda: 0,
 ) -> AbstractContextManager[None]:
     """Hold memory for the arrays of a question other than its run's, until the answer is complete.
@@ -75,8 +74,6 @@ def running(
     ----------
     own : int
         Bytes per vertex of these arrays.
-    between : int
-        Bytes per vertex of the arrays made between iterations, for which the engine holds memory.
     after : callable
         Returns the bytes that the question will ask for once the run has ended.
     """
@@ -87,7 +84,6 @@ def running(
         gather=question.settings.gather,
         schedule=question.schedule,
         n_streams=question.settings.n_streams,
-        between_bytes=between,
     )
 
     def beside() -> int:
@@ -250,12 +246,10 @@ def _on_host(structure: Any) -> Any:
     return replace(structure, **moved)
 
 
-def answer(
-    graph: TraversableGraph, columns: dict[str, Column], done: Run, question: ProgramOptions
-) -> Answer:
+def answer(graph: TraversableGraph, columns: dict[str, Column], done: Run, traced: bool) -> Answer:
     """Return the columns as a frame, with the trace if the caller asked for it."""
     result = graph.deliver(graph.frame(columns))
-    return Traced(result, _trace_frame(graph, done.trace)) if question.trace else result
+    return Traced(result, _trace_frame(graph, done.trace)) if traced else result
 
 
 def _trace_frame(graph: TraversableGraph, trace: Sequence[IterationTrace]) -> Frame:

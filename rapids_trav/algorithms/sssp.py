@@ -56,7 +56,7 @@ def sssp(graph: TraversableGraph, sources: object, options: SsspOptions) -> Answ
     roots = unique(graph, vertices(graph, "sources", sources))
     with shortest(graph, roots, options, streamed()) as found:
         columns = _columns(graph, found, options.reached_only)
-        return answer(graph, columns, found.run, found.question)
+        return answer(graph, columns, found.run, options.trace)
 
 
 class Shortest(NamedTuple):

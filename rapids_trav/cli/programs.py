@@ -61,14 +61,20 @@ _quiet = click.option("--quiet", "-q", is_flag=True, help="Print no summary.")
 
 def run_options(command: Callable) -> Callable:
     """Decorate a command with the options common to these commands."""
-    for option in (_quiet, _plot, _output, _resume, _every, _checkpoint, _trace, _where):
+    for option in (_quiet, _plot, _output, _trace, _where):
         command = option(command)
     return edge_options(command)
 
 
+def iteration_options(command: Callable) -> Callable:
+    """Decorate a command with the options of programs whose iterations may end and go on."""
+    for option in (_resume, _every, _checkpoint):
+        command = option(command)
+    return run_options(command)
+
+
 @click.command(short_help="Weakly connected components.")
 @run_options
-@_schedule
 def components(output: str | None, picture: str | None, quiet: bool, **options: Given) -> None:
     """Find the weakly connected components: for every vertex the smallest id of its component.
 
@@ -79,7 +85,7 @@ def components(output: str | None, picture: str | None, quiet: bool, **options: 
 
 
 @click.command(short_help="Shortest paths by weight.")
-@run_options
+@iteration_options
 @_schedule
 @click.option(
     "--source", "-s", multiple=True, required=True, help=f"Id to start from; may be repeated.  {SEVERAL}"
@@ -95,7 +101,7 @@ def sssp(output: str | None, picture: str | None, quiet: bool, **options: Given)
 
 
 @click.command(short_help="PageRank of every vertex.")
-@run_options
+@iteration_options
 @derived(PagerankOptions, "asynchronous", help="Use new ranks at once.")
 @derived(PagerankOptions, "alpha", help="Damping, between 0 and 1.")
 @derived(PagerankOptions, "tol", help="End below.")

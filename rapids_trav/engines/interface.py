@@ -45,7 +45,6 @@ __all__ = [
     "Engine",
     "HostArrays",
     "LevelTrace",
-    "Links",
     "Ordered",
     "PairDistances",
     "PairSearch",
@@ -135,17 +134,6 @@ class WholeAnswers(Protocol):
         """
 
 
-class Links(Protocol):
-    """A function that finds weakly connected components by linking trees."""
-
-    def __call__(self, view: LinkView, places: Array | None, options: RunOptions) -> Run:
-        """Return for each vertex the smallest place in its component.
-
-        `places` is the place of each vertex in the caller's order, and is overwritten; None: its number.  Of
-        the options only `trace` and `on_page` apply.
-        """
-
-
 class HostArrays(Protocol):
     """The memory around an engine, for a build whose result does not fit the engine's own memory.
 
@@ -229,10 +217,6 @@ class Engine(Builder, Protocol):
         """Return its shortcuts to the columns of answers, or None."""
 
     @property
-    def links(self) -> Links | None:
-        """Return its function that links trees to find components; None: it only propagates labels."""
-
-    @property
     def bfs_stream(self) -> SearchStream | None:
         """Return its function that searches ahead of its caller; None: it searches when it is asked."""
 
@@ -282,6 +266,13 @@ class Engine(Builder, Protocol):
         """Sum the shares of vertices, and of edges if asked, in the shortest paths from the sources.
 
         There is memory for `together` searches at once, as `memory.model.search.shares_bytes` counts it.
+        """
+
+    def links(self, view: LinkView, places: Array | None, options: RunOptions) -> Run:
+        """Find weakly connected components: for each vertex the smallest place in its component.
+
+        `places` is the place of each vertex in the caller's order, and is overwritten; None: its number.  Of
+        the options only `trace` and `on_page` apply.
         """
 
     def run(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:

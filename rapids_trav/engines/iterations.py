@@ -98,9 +98,6 @@ class Executor(Protocol):
     def settle(self) -> Array:
         """Return a flag for each vertex: whether the last iteration left it active."""
 
-    def restart(self, state: RunState) -> None:
-        """Continue from other values and active vertices."""
-
 
 def iterate(
     executor: Executor, program: Program, start: RunState, options: RunOptions, pause: int | None = None
@@ -123,10 +120,6 @@ def iterate(
             counted = (progress.iteration, executor.used_total, executor.residual, executor.policy)
             now = RunState(executor.values, active, *counted)
             options.checkpoint(now, not goes_on or progress.iteration == most)
-        if options.between is not None and goes_on and progress.iteration >= options.between_from:
-            active = executor.settle()
-            now = RunState(executor.values, active, progress.iteration, executor.used_total)
-            executor.restart(options.between(now))
     return Run(
         executor.values, progress.iteration, converged or not executor.n_active, executor.residual,
         progress.trace, executor.counters,

@@ -29,6 +29,5 @@ def run_shape(view: GatherView, program: Program, options: RunOptions) -> RunSha
         uses_degrees=uses_degrees(program),
         copies_degrees=isinstance(view.degrees, np.ndarray) and not view.degrees.flags.writeable,
         counts_degrees=view.degrees.dtype.kind != "i" and options.mode != "push",
-        between=options.between_bytes,
         shards=options.gather != "rows",
     )

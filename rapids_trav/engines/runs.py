@@ -158,11 +158,6 @@ class RunOptions:
         In an asynchronous run called, perhaps on several threads, whenever a page is done or a block has been
         loaded and used: with the first row that it may have changed, and the values from there on, in host
         memory.  Other rows may change meanwhile.
-    between : callable(RunState) -> RunState, or None
-        Called after each iteration, from iteration `between_from` on, that leaves vertices active.  Returns
-        the values and active vertices to continue from, in arrays of its own.
-    between_bytes : int
-        Bytes for each vertex that `between` takes.
     on_page : callable(pages, bytes) or None
         Called with the pages and bytes that were streamed since the last call.
     """
@@ -180,9 +175,6 @@ class RunOptions:
     n_streams: int = 3
     checkpoint: Callable[[RunState, bool], None] | None = None
     record_page: Callable[[int, Array], None] | None = None
-    between: Callable[[RunState], RunState] | None = None
-    between_from: int = 0
-    between_bytes: int = 0
     on_page: Callable[[int, int], None] | None = None
 
     def uninspected(self, iteration: int, most: int) -> int:
@@ -191,8 +183,6 @@ class RunOptions:
             return 1
         if self.max_iterations is not None:
             most = min(most, self.max_iterations - iteration)
-        if self.between is not None:
-            most = min(most, max(self.between_from - iteration, 1))
         return most
 
 

@@ -15,7 +15,6 @@ from rapids_trav.algorithms.bfs_stream import BfsStream
 from rapids_trav.algorithms.khop import Neighborhood
 from rapids_trav.algorithms.options import (
     CheckpointEvery,
-    ComponentsMode,
     Direction,
     Mode,
     Processor,
@@ -171,45 +170,24 @@ class Graph(Generic[FrameT]):
         self,
         *,
         where: Filter = None,
-        asynchronous: bool | None = None,
-        mode: ComponentsMode = "auto",
-        processor: Processor = "auto",
-        schedule: Schedule = "auto",
         trace: Literal[False] = False,
         progress: ProgressOption = False,
-        checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: CheckpointEvery = 10,
-        resume: bool = False,
     ) -> FrameT: ...
     @overload
     def components(
         self,
         *,
         where: Filter = None,
-        asynchronous: bool | None = None,
-        mode: ComponentsMode = "auto",
-        processor: Processor = "auto",
-        schedule: Schedule = "auto",
         trace: Literal[True],
         progress: ProgressOption = False,
-        checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: CheckpointEvery = 10,
-        resume: bool = False,
     ) -> Traced[FrameT]: ...
     @overload
     def components(
         self,
         *,
         where: Filter = None,
-        asynchronous: bool | None = None,
-        mode: ComponentsMode = "auto",
-        processor: Processor = "auto",
-        schedule: Schedule = "auto",
         trace: bool,
         progress: ProgressOption = False,
-        checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: CheckpointEvery = 10,
-        resume: bool = False,
     ) -> FrameT | Traced[FrameT]: ...
     @overload
     def sssp(

@@ -10,7 +10,6 @@ import numpy.typing as npt
 from rapids_trav.algorithms.bfs import Answer
 from rapids_trav.algorithms.options import (
     CheckpointEvery,
-    ComponentsMode,
     ComponentsOptions,
     Direction,
     PagerankOptions,
@@ -192,41 +191,25 @@ class ProgramMethods(GraphProperties):
         return self.questions.ask("run", program, initial, options)
 
     def components(
-        self,
-        *,
-        where: Filter = None,
-        asynchronous: bool | None = None,
-        mode: ComponentsMode = "auto",
-        processor: Processor = "auto",
-        schedule: Schedule = "auto",
-        trace: bool = False,
-        progress: ProgressOption = False,
-        checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: CheckpointEvery = 10,
-        resume: bool = False,
+        self, *, where: Filter = None, trace: bool = False, progress: ProgressOption = False
     ) -> Answer:
         """Find the weakly connected components: vertices that are connected if directions are ignored.
 
         Trees are linked by the algorithm Afforest, on the CPU and on a GPU: along two edges of every vertex
         first, then along the other edges of the vertices outside the largest component.  Edges outside the
-        engine's memory are read once at most.  With `asynchronous`, `schedule`, `checkpoint` or another
-        `mode`, labels are propagated, as by `run`.
+        engine's memory are read once at most.  `run(programs.connected_components())` propagates labels.
 
         Parameters
         ----------
         where : str, array or Series, optional
             Which edges to use: the name of a boolean column, a condition such as
             ``"weight > 3 and kind == 'road'"``, or a mask with a flag for each edge, by position.
-        asynchronous : bool, optional
-            By default, whichever is faster on the engine; the answer is the same.
-        mode : {"auto", "union", "pull", "notify", "push"}, default "auto"
-            "union" links trees; the others propagate labels, as in `run`.  The answer is the same.
         trace : bool, default False
-            As in `run`.  If trees are linked, the trace has up to two rows: mode "hook" for the first
-            neighbours (on the CPU, for a graph larger than memory, for whole rows, until a large component is
-            known), and "rest" for the others, unless all vertices are connected by then.  `active` counts the
-            vertices whose rows were linked, `edges` their neighbours.
-        processor, schedule, progress, checkpoint, checkpoint_every, resume
+            As in `run`.  The trace has up to two rows: mode "hook" for the first neighbours (on the CPU, for
+            a graph larger than memory, for whole rows, until a large component is known), and "rest" for the
+            others, unless all vertices are connected by then.  `active` counts the vertices whose rows were
+            linked, `edges` their neighbours.
+        progress : bool or callable, default False
             As in `run`.
 
         Returns
@@ -240,9 +223,6 @@ class ProgramMethods(GraphProperties):
         M. Sutton, T. Ben-Nun, A. Barak, "Optimizing Parallel Graph Connectivity Computation via Subgraph
         Sampling", IPDPS 2018.
 
-        S. Stergiou, D. Rughwani, K. Tsioutsiouliklis, "Shortcutting label propagation for distributed
-        connected components", WSDM 2018.
-
         Examples
         --------
         >>> import pandas as pd, rapids_trav
@@ -254,18 +234,7 @@ class ProgramMethods(GraphProperties):
         2      c         c
         3      d         c
         """
-        options = ComponentsOptions(
-            mode=mode,
-            where=where,
-            asynchronous=asynchronous,
-            processor=processor,
-            schedule=schedule,
-            trace=trace,
-            progress=progress,
-            checkpoint=checkpoint,
-            checkpoint_every=checkpoint_every,
-            resume=resume,
-        )
+        options = ComponentsOptions(where=where, trace=trace, progress=progress)
         return self.questions.ask("components", options)
 
     def sssp(

@@ -189,7 +189,7 @@ COMMANDS = {
         "mode", "targets", "predecessors", "reached_only", "variant", "tuning", "trace", "progress"
     }),
     "khop": (SearchOptions, {field.name for field in fields(SearchOptions)} - {"direction", "where"}),
-    "components": (ComponentsOptions, {"asynchronous", "processor", "progress", "mode"}),
+    "components": (ComponentsOptions, {"progress"}),
     "sssp": (SsspOptions, {
         "asynchronous", "processor", "progress", "mode", "predecessors", "reached_only"
     }),

@@ -6,8 +6,7 @@ import pandas as pd
 import pytest
 
 import rapids_trav  # noqa: F401 -- registers .trav
-from rapids_trav.algorithms.components import components
-from rapids_trav.algorithms.options import ComponentsOptions, PagerankOptions, ProgramOptions, SsspOptions
+from rapids_trav.algorithms.options import PagerankOptions, ProgramOptions, SsspOptions
 from rapids_trav.algorithms.pagerank import pagerank
 from rapids_trav.algorithms.run import run
 from rapids_trav.algorithms.sssp import sssp
@@ -35,7 +34,6 @@ class Watched:
 @pytest.mark.parametrize(
     ("kind", "ask"),
     [
-        (ComponentsOptions, lambda graph, options: components(graph, options)),
         (SsspOptions, lambda graph, options: sssp(graph, 0, options)),
         (PagerankOptions, lambda graph, options: pagerank(graph, options)),
         (ProgramOptions, lambda graph, options: run(graph, shipped.connected_components(), 0, options)),

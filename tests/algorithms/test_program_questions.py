@@ -13,7 +13,7 @@ from common import rows, to_pandas
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components, dijkstra
 
-from rapids_trav import Graph, Program, TravError, datasets
+from rapids_trav import Graph, Program, TravError, datasets, programs
 from rapids_trav.cli import run as command_line
 from rapids_trav.generators import grid, path, rmat, star
 from rapids_trav.programs.parameters import parameter_numbers
@@ -102,8 +102,13 @@ def test_components(edges, directed, where):
     assert answer["vertex"].tolist() == vertex.tolist()
     assert answer["component"].tolist() == smallest.tolist()
     assert answer.dtypes.tolist() == [vertex.dtype] * 2
+    place = pd.Series(np.arange(len(vertex))).groupby(label).transform("min")
     for asynchronous in (True, False):
-        pd.testing.assert_frame_equal(graph.components(where=where, asynchronous=asynchronous), answer)
+        labels = graph.run(
+            programs.connected_components(), initial=np.arange(len(vertex)), direction="both", where=where,
+            asynchronous=asynchronous,
+        )  # fmt: skip
+        assert labels["value"].tolist() == place.tolist()
 
 
 @pytest.mark.parametrize("weight", ["cost", "cents"])
@@ -269,15 +274,6 @@ def test_one_line_forms_and_traces():
     traced = graph.pagerank(trace=True)
     residual = to_pandas(traced.trace)["residual"]
     assert (residual.iloc[:-1] >= 1e-5).all() and residual.iloc[-1] < 1e-5
-    assert to_pandas(shuffled(path(200)).trav.components(trace=True).trace)[
-        "iteration"
-    ].is_monotonic_increasing
-
-
-def test_labels_take_shortcuts():
-    """Without shortcuts, labels would need hundreds of iterations on a path of 2000 vertices."""
-    trace = shuffled(path(2000)).trav.components(trace=True, asynchronous=False).trace
-    assert len(trace) < 30
 
 
 CASES = {
@@ -327,7 +323,7 @@ CASES = {
         "graph again.",
     ),
     "flag": (
-        lambda graph: graph.components(asynchronous="yes"),
+        lambda graph: graph.sssp(1, asynchronous="yes"),
         "asynchronous='yes' is neither True nor False: give one of them.",
     ),
 }
@@ -497,22 +493,6 @@ def test_the_smallest_of_the_nearer_predecessors_is_taken():
     for kind in ("int64", "float64"):
         answer = frame.astype({"w": kind}).trav.sssp(0, directed=True, weight="w")
         assert rows(answer[["predecessor"]]) == [(None,), (0,), (0,), (0,), (2,)]
-
-
-def test_components_are_one_run(monkeypatch):
-    """Components take one run in every mode, even on a long path with label shortcuts between iterations."""
-    from rapids_trav.engines.cpu import CpuEngine
-
-    runs, run = [], CpuEngine.run
-    monkeypatch.setattr(CpuEngine, "run", lambda *given: runs.append(1) or run(*given))
-    graph = shuffled(path(3000)).trav.graph()
-    for mode in ("auto", "pull", "notify", "push"):
-        for asynchronous in (False, True):
-            answer, trace = graph.components(mode=mode, asynchronous=asynchronous, trace=True)
-            assert set(answer["component"]) == {0}
-            assert to_pandas(trace)["iteration"].tolist() == list(range(1, len(trace) + 1))
-            assert len(trace) < 40
-    assert len(runs) == 8
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])

@@ -43,11 +43,6 @@ def labels(graph, **options):
     return graph.run(program, initial=initial, direction="both", max_iterations=150, **options)
 
 
-def components(graph, **options):
-    """Compute components in mode pull."""
-    return graph.components(mode="pull", **options)
-
-
 def sums(graph, **options):
     """Run a program in which every iteration matters: it has float sums, a total and a parameter."""
     initial = np.random.default_rng(0).random(graph.n_vertices)
@@ -58,7 +53,7 @@ def resumed(question, graph, folder):
     return to_pandas(question(graph, checkpoint=folder, resume=True))
 
 
-@pytest.mark.parametrize("question", [labels, sums, components])
+@pytest.mark.parametrize("question", [labels, sums])
 @pytest.mark.parametrize("limit", [None, 250_000], ids=["in memory", "paged"])
 def test_killed_and_resumed(tmp_path, question, limit):
     graph = ring().trav.graph(memory_limit=limit)

@@ -18,7 +18,7 @@ def directed():
 @pytest.mark.parametrize(
     ("ask", "difference"),
     [
-        (lambda graph, **options: graph.components(**options), "program"),
+        (lambda graph, **options: graph.pagerank(**options), "program"),
         (
             lambda graph, **options: graph.sssp(0, where="open", **options),
             "choice of where .None; this is 'open'.",

@@ -47,17 +47,13 @@ def cut_largest(graph, **options):
     return graph.run(LARGEST, initial=range(graph.n_vertices), max_iterations=3, **options)
 
 
-def components(graph, **options):
-    return graph.components(**options)
-
-
 def distances(graph, **options):
     return graph.sssp(graph.bfs(0)["vertex"][0], **options)
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 @pytest.mark.parametrize("every", [1, 2, 3, 10])
-@pytest.mark.parametrize("question", [ranks, average, cut_average, cut_largest, components, distances])
+@pytest.mark.parametrize("question", [ranks, average, cut_average, cut_largest, distances])
 def test_the_answer_stays(tmp_path, question, every, asynchronous):
     of = graph()
     options = {"checkpoint": tmp_path, "checkpoint_every": every, "asynchronous": asynchronous}
@@ -70,7 +66,7 @@ def test_the_answer_stays(tmp_path, question, every, asynchronous):
 
 
 @pytest.mark.parametrize("limit", [None, 120_000], ids=["in memory", "paged"])
-@pytest.mark.parametrize("question", [ranks, average, cut_average, components, distances])
+@pytest.mark.parametrize("question", [ranks, average, cut_average, distances])
 def test_the_answer_stays_after_pages(tmp_path, question, limit):
     of = graph(limit)
     options = {"checkpoint": tmp_path, "checkpoint_every": "page", "asynchronous": True}

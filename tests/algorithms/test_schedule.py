@@ -12,7 +12,7 @@ import pytest
 from gpu_stand_in import Gpu
 
 from rapids_trav import Graph, Program, TravError, generators, plot
-from rapids_trav.algorithms.options import ComponentsOptions, PagerankOptions, ProgramOptions, SsspOptions
+from rapids_trav.algorithms.options import PagerankOptions, ProgramOptions, SsspOptions
 from rapids_trav.cli import run
 from rapids_trav.engines.cuda import CudaEngine
 from rapids_trav.errors import TravMemoryError
@@ -42,7 +42,18 @@ def just_enough(edges, ask, **options):
             limit = parse_bytes(re.search(r"memory_limit at least (.*)\.$", str(error))[1])
 
 
-@pytest.mark.parametrize("kind", [ComponentsOptions, SsspOptions, PagerankOptions, ProgramOptions])
+def propagated(graph, **options):
+    """Propagate labels, so that each vertex has the smallest one of its component."""
+    initial = np.arange(graph.n_vertices)
+    options = {"asynchronous": None, **options}
+    return graph.run(shipped.connected_components(), initial=initial, direction="both", **options)
+
+
+def labels(graph, **options):
+    return propagated(graph, **options)["value"].tolist()
+
+
+@pytest.mark.parametrize("kind", [SsspOptions, PagerankOptions, ProgramOptions])
 def test_schedules_that_there_are(kind):
     assert kind().schedule == "auto"
     with pytest.raises(
@@ -62,14 +73,10 @@ def test_what_cannot_go_over_paths_is_refused_whether_or_not_it_has_to(limit):
             ask()
     for mode in ("pull", "notify"):
         with pytest.raises(TravError, match=f"but mode='{mode}' gathers them: leave out one of the two"):
-            graph.components(mode=mode, schedule="paths")
+            graph.sssp(0, mode=mode, schedule="paths")
     with pytest.raises(TravError, match="but gather='replicas' gathers them: leave out one of the two"):
         asked = {"schedule": "paths", "asynchronous": True, "tuning": {"gather": "replicas"}}
         graph.run(HOPS, initial={0: 0}, **asked)
-    with pytest.raises(
-        TravError, match="schedule='paths' is for the propagation of labels, but mode='union'"
-    ):
-        graph.components(mode="union", schedule="paths")
     for ask in (
         lambda: graph.run(HOPS, initial={0: 0}, schedule="paths"),
         lambda: graph.sssp(0, asynchronous=False, schedule="paths"),
@@ -77,7 +84,7 @@ def test_what_cannot_go_over_paths_is_refused_whether_or_not_it_has_to(limit):
         with pytest.raises(TravError, match="but the run is synchronous: give asynchronous=True as well"):
             ask()
     for mode in ("auto", "push"):
-        assert graph.components(mode=mode, schedule="paths")["component"].tolist() == [0] * 4
+        assert labels(graph, mode=mode, schedule="paths", asynchronous=True) == [0] * 4
     assert len(graph.pagerank(schedule="sweep")) == 4
 
 
@@ -86,15 +93,15 @@ def test_an_engine_without_blocks_sweeps():
         schedules = ("auto", "sweep")
 
     graph = Graph.from_edges(EDGES, engine=Sweeping())
-    assert graph.components(schedule="sweep")["component"].tolist() == [0] * 4
+    assert labels(graph, schedule="sweep") == [0] * 4
     with pytest.raises(TravError, match="schedule='paths' is not for the cuda engine: use 'auto'"):
-        graph.components(schedule="paths")
+        labels(graph, schedule="paths", asynchronous=True)
 
 
 @pytest.mark.parametrize("limit", [None, "2MB"])
 @pytest.mark.parametrize("schedule", ["auto", "sweep", "paths"])
 def test_a_gpu_uses_new_values_at_once_for_edges_outside_memory_unless_they_are_swept(schedule, limit):
-    """Blocks need that; components leave the choice to the engine."""
+    """Blocks need that, and None leaves the choice to the engine."""
     asked = []
 
     class Told(Gpu):
@@ -105,7 +112,7 @@ def test_a_gpu_uses_new_values_at_once_for_edges_outside_memory_unless_they_are_
             return super().run(view, program, state, options)
 
     graph = Graph.from_edges(generators.grid(150, 150), engine=Told(), memory_limit=limit)
-    assert (graph.components(schedule=schedule)["component"] == 0).all()
+    assert set(labels(graph, schedule=schedule, asynchronous=None)) == {0}
     ((paged, asynchronous),) = asked
     assert paged == (limit is not None)
     assert asynchronous is ({"sweep": False}.get(schedule, True if paged else None))
@@ -140,7 +147,7 @@ def test_answers_do_not_depend_on_it(options, dtype):
     graph = edges.trav.graph(weight="w", memory_limit=430_000, **options)
     assert isinstance(graph.storage, Paged)
     for where in (None, "open"):
-        for ask in (partial(graph.sssp, "v1", predecessors=False), graph.components):
+        for ask in (partial(graph.sssp, "v1", predecessors=False), partial(propagated, graph)):
             found = ask(schedule="paths", where=where, trace=True)
             pd.testing.assert_frame_equal(found.result, ask(schedule="sweep", where=where))
             assert set(found.trace["mode"]) == {"blocks"}
@@ -167,15 +174,13 @@ def test_the_trace_tells_what_was_moved():
 
 
 @pytest.mark.parametrize("part", [0.05, 0.25])
-@pytest.mark.parametrize("question", ["sssp", "components"])
+@pytest.mark.parametrize("question", ["sssp", "labels"])
 def test_vertices_and_a_part_of_the_edges_are_enough(part, question):
     """58 bytes a vertex and as little as one place for blocks give the right answer within the limit."""
     edges = weighted_grid(200).sample(frac=1, random_state=0)
 
     def ask(graph, **how):
-        return (
-            graph.components(**how) if question == "components" else graph.sssp(0, predecessors=False, **how)
-        )
+        return propagated(graph, **how) if question == "labels" else graph.sssp(0, predecessors=False, **how)
 
     wanted = ask(edges.trav.graph(weight="w"))
     n = 200 * 200

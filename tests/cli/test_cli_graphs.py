@@ -206,7 +206,6 @@ def test_a_run_goes_on_from_its_pages(edges, tmp_path, capsys):
     assert "give --asynchronous, or a number" in said
     first = answer(["pagerank", edges, *options, "--asynchronous"], capsys)
     assert answer(["pagerank", edges, *options, "--asynchronous", "--resume"], capsys) == first
-    assert answer(["components", edges, "--checkpoint-every", "page", "--checkpoint", str(tmp_path)], capsys)
     assert run(["pagerank", edges, "--checkpoint", "x", "--checkpoint-every", "pages"]) == 2
     assert "'pages' is not a valid integer" in capsys.readouterr().err
 

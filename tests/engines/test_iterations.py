@@ -31,10 +31,6 @@ class Counting:
     def settle(self) -> np.ndarray:
         return self._active
 
-    def restart(self, state: RunState) -> None:
-        self.values[...], self._active = state.values, state.active
-        self.n_active = next(self._left)
-
 
 def run(executor: Counting, **options: object):
     start = RunState(executor.values, executor.settle(), iteration=4)
@@ -63,17 +59,3 @@ def test_a_checkpoint_has_what_an_iteration_left():
     done = run(Counting([3, 3, 3, 3]), checkpoint=checkpoint, max_iterations=7)
     assert seen == [(5, [1] * 3, 0.5, False), (6, [2] * 3, 0.5, False), (7, [3] * 3, 0.5, True)]
     assert not done.converged
-
-
-def test_a_run_goes_on_from_what_is_made_between_iterations():
-    seen = []
-
-    def between(state: RunState) -> RunState:
-        seen.append((state.iteration, state.values.tolist()))
-        return RunState(10 * state.values, ~state.active)
-
-    executor = Counting([3, 3, 2, 1, 0])  # a restart takes one of the counts as well
-    done = run(executor, between=between, between_from=6)
-    assert seen == [(6, [2] * 3)]
-    assert done.values.tolist() == [21] * 3
-    assert not executor.settle().any()

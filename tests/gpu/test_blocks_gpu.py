@@ -357,7 +357,6 @@ def fresh_kernels():
 def test_thread_blocks_share_a_short_list_of_long_rows(engine, monkeypatch, fresh_kernels):
     """No thread block follows much more of a round's edges than its share, or than a tile of eight rows."""
     from rapids_trav.engines.cuda.blocks.executor import BlocksExecutor
-    from rapids_trav.engines.cuda.blocks.parts import plain_parts
 
     monkeypatch.setitem(PROGRAM_TUNABLES["gas_blocks.cu"], "CLOCKS", 1)
     u, v = np.divmod(np.arange(1000 * 200), 200)
@@ -366,10 +365,9 @@ def test_thread_blocks_share_a_short_list_of_long_rows(engine, monkeypatch, fres
     view = gather_view(graph, engine)
     start = start_of(program, graph.n, None, None, engine.xp)
     options, cuts = RunOptions(asynchronous=True), cut(view.out.row_offsets.get(), 14, 1000)
-    away = outside(engine, view, True)
-    with BlocksExecutor(away, program, start, options, cuts, plain_parts(away, cuts)) as work:
-        work.sweep("blocks")
-        work.restart(start)  # all blocks are on the device now, so the next round takes all rows
+    with BlocksExecutor(
+        view, program, start, options, cuts
+    ) as work:  # all rows are there for the first round
         work.sweep("blocks")
         counts, _ = work.state.read()
         n_edges = view.out.n_edges

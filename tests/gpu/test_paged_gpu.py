@@ -206,7 +206,7 @@ def test_against_cugraph(cudf, paged, processor):
         try:
             ours = device.trav.graph(weight="cost", memory_limit=limit)
             rank = ours.pagerank(tol=1e-8, max_iter=500, processor=processor).to_pandas()
-            label = ours.components(processor=processor).to_pandas()
+            label = ours.components().to_pandas()
             break
         except TravMemoryError:
             limit = int(1.2 * limit)

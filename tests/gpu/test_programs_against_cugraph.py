@@ -23,16 +23,15 @@ def case(name: str, directed: bool) -> Case:
     return Case(name, directed)
 
 
-@pytest.mark.parametrize("mode", ["auto", "pull", "push"])
 @pytest.mark.parametrize("name", NAMES)
-def test_components(name, mode):
+def test_components(name):
     import cugraph
 
     here = case(name, False)
     theirs = cugraph.weakly_connected_components(here.graph()).to_pandas()
     smallest = theirs.groupby("labels")["vertex"].transform("min")
     expected = dict(zip(theirs["vertex"], smallest, strict=True))
-    ours = here.frame().trav.graph(directed=True).components(mode=mode)
+    ours = here.frame().trav.graph(directed=True).components()
     found = dict(zip(column(ours, "vertex"), column(ours, "component"), strict=True))
     assert found == expected
 

@@ -134,22 +134,3 @@ def test_whole_calls_give_trees(edges, least, directed):
     reached = wanted["distance"].notna()
     assert part["vertex"].tolist() == wanted["vertex"][reached].tolist()
     assert part["distance"].tolist() == wanted["distance"][reached].tolist()
-
-
-@pytest.mark.parametrize("degree_sort", [True, False])
-@pytest.mark.parametrize("processor", ["auto", "cpu"])
-def test_labels_of_wide_components_are_cut_short_in_one_run(monkeypatch, degree_sort, processor):
-    from rapids_trav.engines.cuda import CudaEngine
-
-    order = np.random.default_rng(0).permutation(3000)
-    chain = np.concatenate([order[:-1], order[1:]]).reshape(2, -1)
-    frame = pd.DataFrame({"src": [*chain[0], 5000], "dst": [*chain[1], 4000]})
-    graph = frame.trav.graph(engine="cuda", degree_sort=degree_sort)
-    runs, run = [], CudaEngine.run
-    monkeypatch.setattr(CudaEngine, "run", lambda *given: runs.append(1) or run(*given))
-    for how in ({"asynchronous": True}, {"mode": "pull"}, {"mode": "notify"}, {"mode": "push"}):
-        answer, trace = graph.components(processor=processor, trace=True, **how)
-        assert answer["component"].tolist() == [0] * 3000 + [4000] * 2
-        assert trace["iteration"].tolist() == list(range(1, len(trace) + 1))
-        assert len(trace) < 40
-    assert len(runs) == (4 if processor == "auto" else 0)

@@ -57,7 +57,7 @@ def test_what_a_filter_of_objects_is_told_helps(values, remedy, mend):
 def test_a_folder_in_the_place_of_a_checkpoint(tmp_path, resume):
     (tmp_path / "checkpoint.trav").mkdir()
     with pytest.raises(TravError, match=r"checkpoint\.trav is a folder, not a file: remove it"):
-        FRAME.trav.components(checkpoint=tmp_path, resume=resume)
+        FRAME.trav.pagerank(checkpoint=tmp_path, resume=resume)
 
 
 def test_a_file_is_not_the_folder_of_a_graph(tmp_path):

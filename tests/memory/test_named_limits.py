@@ -39,13 +39,11 @@ QUESTIONS = {
     "sssp both": lambda graph, root, some, tree: graph.sssp(root, direction="both"),
     "sssp where": lambda graph, root, some, tree: graph.sssp(root, where="open"),
 }
-QUESTIONS["components labels"] = lambda graph, *_: graph.components(asynchronous=True)
 for mode in ("auto", "pull", "notify", "push"):
-    QUESTIONS[f"components {mode}"] = lambda graph, *_, mode=mode: graph.components(mode=mode)
     QUESTIONS[f"sssp {mode}"] = lambda graph, root, *_, mode=mode: graph.sssp(
         root, mode=mode, asynchronous=False, predecessors=False
     )
-NOT_OUTSIDE_A_GPU = ("components push", "sssp push")
+NOT_OUTSIDE_A_GPU = ("sssp push",)
 SHAPES = ("plain", "hub", "path", "dense", "hub", "plain")
 
 

@@ -32,11 +32,6 @@ def edges():
     return pd.concat([once] * REPEATED)
 
 
-def components(graph, **options):
-    """Propagate labels in sweeps over all pages, with shortcuts between iterations."""
-    return graph.components(mode="pull", schedule="sweep", **options)
-
-
 def notified(graph, **options):
     """Propagate labels in sweeps over the pages that active vertices lead to."""
     program, initial = connected_components("int32"), np.arange(N)
@@ -45,7 +40,9 @@ def notified(graph, **options):
 
 
 def blocks(graph, **options):
-    return graph.components(schedule="paths", **options)
+    program, initial = connected_components("int32"), np.arange(N)
+    options = {"schedule": "paths", "asynchronous": None, **options}
+    return graph.run(program, initial=initial, direction="both", **options)
 
 
 def distances(graph, **options):
@@ -71,7 +68,7 @@ def graph():
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.release) for seed in (1, 2))])
-@pytest.mark.parametrize("question", [components, notified, blocks, distances, ranks])
+@pytest.mark.parametrize("question", [notified, blocks, distances, ranks])
 def test_killed_among_pages(tmp_path, graph, question, seed):
     wanted = question(graph)  # also compiles the program
     with counted(PageJournal, "record") as pages:
@@ -125,7 +122,7 @@ class Killed(BaseException):
     """Simulated end of the process."""
 
 
-@pytest.mark.parametrize("question", [components, notified, blocks, distances, ranks])
+@pytest.mark.parametrize("question", [notified, blocks, distances, ranks])
 def test_killed_after_each_of_the_first_pages(tmp_path, graph, question, monkeypatch):
     """What is recorded is not lost: the state to go on from has the values of every page up to the last."""
     wanted, recorded = question(graph), PageJournal.record

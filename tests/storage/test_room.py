@@ -16,6 +16,7 @@ from pairs import pairs
 
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.errors import TravError, TravMemoryError
+from rapids_trav.programs.shipped import connected_components
 from rapids_trav.utilities.sizes import parse_bytes
 
 ENGINES = {"cpu": "cpu", "cuda": Gpu()}
@@ -121,7 +122,7 @@ def test_rows_of_searches_fill_the_room_and_give_it_up():
     assert ("rows of searches", "host") not in {
         tuple(row) for row in graph.memory()[["structure", "place"]].values
     }
-    graph.components()
+    graph.sssp(0)
     assert graph.budget.used == at_rest
     graph.bfs([0, 1, 2, 3], mode="each")
     graph.bfs(0)
@@ -142,7 +143,9 @@ def test_a_question_that_fails_leaves_nothing_behind(engine, monkeypatch):
 
     asked = {
         "bfs": lambda: graph.bfs(0, where="open"),
-        "run": lambda: graph.components(where="open", mode="pull"),
+        "run": lambda: graph.run(
+            connected_components(), initial=range(graph.n_vertices), direction="both", where="open"
+        ),
         "links": lambda: graph.components(where="open"),
     }
     for name, ask in asked.items():

@@ -68,8 +68,6 @@ class RunShape:
         Whether the run copies the degrees because it may not write to them.
     counts_degrees : bool
         Whether degrees are sums of weights, so that a run that gathers also counts edges.
-    between : int
-        Bytes per vertex of the temporary arrays made between iterations.
     shards : bool
         Whether a GPU that gathers for all vertices does so by shards.
     """
@@ -86,7 +84,6 @@ class RunShape:
     uses_degrees: bool = False
     copies_degrees: bool = False
     counts_degrees: bool = False
-    between: int = 0
     shards: bool = False
 
     @property
@@ -111,7 +108,7 @@ def working_bytes(run: RunShape) -> int:
     if run.notifies:
         taken_over = 0 if run.asynchronous else run.value
         listed = (NOTIFIED_BYTES + taken_over) * n + LISTED_BYTES * min(listed_at_once(n), n)
-    return held * n + max(listed, run.between * n)  # never held at the same time
+    return held * n + listed
 
 
 def push_bytes(run: RunShape) -> int:
@@ -128,8 +125,7 @@ def block_state_bytes(run: RunShape, n_blocks: int) -> int:
     """
     n_items = run.n_vertices + n_blocks
     held = run.value + 1 + (8 if run.copies_degrees else 0)
-    # The temporary arrays of the initial values are freed before any are made between iterations.
-    return run.n_vertices * (held + run.between) + n_items * (3 * run.vertex + 1) + n_blocks * BLOCK_BYTES
+    return run.n_vertices * held + n_items * (3 * run.vertex + 1) + n_blocks * BLOCK_BYTES
 
 
 def block_state_bytes_on_gpu(run: RunShape, n_blocks: int, offset: int, chunks: int) -> int:
@@ -155,7 +151,7 @@ def resident_bytes(run: RunShape) -> int:
     They hold values, two kinds of messages, flags and marks; two queues and two lists of rows; and hubs with
     the pieces of their rows, or the edges of shards.
     """
-    own = 3 * run.value + 3 + 4 * run.vertex + run.between
+    own = 3 * run.value + 3 + 4 * run.vertex
     edge = SHARD_EDGE_BYTES if run.shards else HUB_EDGE_BYTES
     return own * run.n_vertices + RUN_BYTES + edge * run.n_edges
 
@@ -215,15 +211,6 @@ def question_bytes(value: int, ranked: bool, given: int = 0, own: int = 0) -> in
         Bytes per vertex for preparing the initial values, and for processing the final ones.
     """
     return max(value + 1 + given, value * (1 + ranked) + POSITION + own)
-
-
-def shortcut_bytes(vertex: int, ranked: bool, host: bool) -> int:
-    """Return the bytes per vertex of label shortcuts between iterations.
-
-    They hold the new labels, a mask and the positions of the changed ones, and those labels with the vertices
-    that they name.  A GPU computes the positions in two steps, each of which makes a list.
-    """
-    return POSITION * (1 if host else 2) + (3 + ranked) * vertex + 2
 
 
 def union_bytes(n_vertices: int, vertex: int) -> int:

@@ -11,16 +11,14 @@ from pairs import pairs
 from random_graphs import common, graphs
 from scipy_components import adjacency, smallest
 
-from rapids_trav import TravError, generators
-from rapids_trav.engines.cpu import CpuEngine
+from rapids_trav import generators
 from rapids_trav.engines.cpu import components as linking
 from rapids_trav.engines.runs import LinkView, RunOptions
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.jit.kernels import Threads
+from rapids_trav.programs.shipped import connected_components
 from rapids_trav.storage.paged import Paged
 from rapids_trav.utilities.sizes import parse_bytes
-
-OTHERS = ({"mode": "pull"}, {"mode": "notify"}, {"mode": "push"}, {"asynchronous": True})
 
 
 @pytest.fixture
@@ -99,24 +97,13 @@ def test_the_answer_is_that_of_propagated_labels(drawn, degree_sort, threads):
         graph = frame.trav.graph(src, dst, directed=directed, degree_sort=degree_sort, vertices=None)
         for where in (None, "open"):
             answer = graph.components(where=where)
-            for how in OTHERS:
-                pd.testing.assert_frame_equal(graph.components(where=where, **how), answer)
-            pd.testing.assert_frame_equal(graph.components(where=where, mode="union"), answer)
-
-
-@pytest.mark.parametrize("directed", [False, True])
-def test_auto_links_and_what_iterations_alone_have_propagates(directed, monkeypatch, tmp_path):
-    linked, links = [], CpuEngine.links
-    monkeypatch.setattr(CpuEngine, "links", lambda *given: linked.append(1) or links(*given))
-    graph = generators.rmat(8, 4).trav.graph(directed=directed)
-    for how in ({}, {"mode": "union"}, {"processor": "cpu"}, {"trace": True}, {"progress": True}):
-        linked.clear()
-        graph.components(**how)
-        assert linked, how
-    for how in (*OTHERS, {"asynchronous": False}, {"checkpoint": tmp_path}):
-        linked.clear()
-        graph.components(**how)
-        assert not linked, how
+            parts = [name for name in answer if name.startswith("component")]
+            place = answer.reset_index().groupby(parts, dropna=False)["index"].transform("min")
+            for how in ({"mode": "pull"}, {"mode": "notify"}, {"mode": "push"}, {"asynchronous": True}):
+                labels = graph.run(
+                    connected_components(), initial=range(len(answer)), direction="both", where=where, **how
+                )
+                assert labels["value"].tolist() == place.tolist()
 
 
 def modes(traced):
@@ -206,7 +193,7 @@ def test_out_of_memory_the_edges_are_read_once_at_most(directed, degree_sort, mo
     assert isinstance(graph.storage, Paged)
     whole = edges.trav.graph(directed=directed)
     answer, trace = graph.components(trace=True)
-    pd.testing.assert_frame_equal(answer, whole.components(asynchronous=False))
+    pd.testing.assert_frame_equal(answer, whole.components())
     assert graph.budget.peak <= graph.budget.limit
     if directed:
         assert trace["mode"].tolist() == ["hook"]
@@ -232,50 +219,7 @@ def test_pages_are_told_as_they_are_read(monkeypatch):
 
 def test_graphs_without_edges_or_vertices():
     empty = pd.DataFrame({"src": [], "dst": []}, dtype="int64")
-    assert len(empty.trav.components(mode="union")) == 0
-    lonely = empty.trav.graph(vertices=[5, 3, 9]).components(mode="union", trace=True)
+    assert len(empty.trav.components()) == 0
+    lonely = empty.trav.graph(vertices=[5, 3, 9]).components(trace=True)
     assert lonely.result["component"].tolist() == lonely.result["vertex"].tolist() == [3, 5, 9]
     assert lonely.trace["edges"].sum() == 0
-
-
-@pytest.mark.parametrize(
-    ("how", "sentence"),
-    [
-        (
-            {"asynchronous": True},
-            "asynchronous=True is for the propagation of labels, but mode='union' links trees in one pass: "
-            "leave out one of them.",
-        ),
-        (
-            {"checkpoint": "here"},
-            "checkpoint='here' is for the propagation of labels, but mode='union' links trees in one pass: "
-            "leave out one of them.",
-        ),
-        (
-            {"processor": "gpu"},
-            "mode='union' runs where the graph is, on the CPU, and processor='gpu': leave out processor, or "
-            "use mode='auto'.",
-        ),
-    ],
-)
-def test_what_does_not_go_with_linking_is_refused(how, sentence):
-    graph = pd.DataFrame({"src": [1, 2], "dst": [2, 3]}).trav.graph()
-    with pytest.raises(TravError) as caught:
-        graph.components(mode="union", **how)
-    assert str(caught.value) == sentence
-
-
-def test_an_engine_that_propagates_alone_refuses_to_link():
-    class Propagating(CpuEngine):
-        name = "own"
-        links = None
-
-    graph = pd.DataFrame({"src": [1, 2], "dst": [2, 3]}).trav.graph(engine=Propagating())
-    assert graph.components()["component"].tolist() == [1, 1, 1]
-    with pytest.raises(TravError, match="mode='union' is not available with the engine 'own': use"):
-        graph.components(mode="union")
-
-
-def test_an_unknown_mode_names_all_of_them():
-    with pytest.raises(TravError, match="'union'"):
-        pd.DataFrame({"src": [1], "dst": [2]}).trav.components(mode="trees")

@@ -113,9 +113,6 @@ class Sweeps:
     def settle(self) -> Array:
         return push.marked(self._work)
 
-    def restart(self, state: RunState) -> None:
-        self._work.restart(state)
-
 
 def _edges_of(view: GatherView, reserved: int) -> AbstractContextManager:
     """Return the edges; streamed ones use what the budget leaves beside the `reserved` bytes."""

@@ -69,17 +69,6 @@ class ProgramWork:
         self.has_room_to_push = has_room_to_push
 
         self.used_total, self.residual = state.total, state.residual
-        self._begin()
-
-    def restart(self, state: RunState) -> None:
-        """Continue from other values and active vertices, and choose the mode anew."""
-        self.values[:] = state.values
-        self.active[:] = state.active
-        self.lists = None
-        self.pushed_before = False
-        self._begin()
-
-    def _begin(self) -> None:
         self.n_active = int(np.count_nonzero(self.active))
         all_are = self.n_active == len(self.active)
         self.active_edges = self.n_edges if all_are else out_edges(self.view.out, np.flatnonzero(self.active))

@@ -97,13 +97,6 @@ class BlocksExecutor(DeviceExecutor[BlocksState]):
         lent = {} if self._cpu is None else {"lent": self._lent_edges}
         return self._total._asdict() | lent
 
-    def restart(self, state: RunState) -> None:
-        """Continue from other values and active vertices; blocks on the device stay."""
-        if self._cpu is not None:
-            self._cpu.restart()
-        super().restart(state)
-        self._mark()
-
     def _mark(self) -> None:
         """Let all active vertices wait; the next launch takes those of blocks on the device."""
         schedule = self._schedule

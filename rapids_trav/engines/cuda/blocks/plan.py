@@ -45,15 +45,14 @@ def converges_in_memory(view: GatherView, program: Program, options: RunOptions)
 
     Nobody has asked for an order or a mode, or looks at the state between iterations.
     """
-    watched = options.max_iterations is not None or options.checkpoint is not None or options.between
+    watched = options.max_iterations is not None or options.checkpoint is not None
     free = options.asynchronous is None and options.mode == "auto" and view.limited is None
     return free and not watched and may_take_blocks(view, program, options)
 
 
 def least_bytes(view: GatherView, program: Program, options: RunOptions) -> int:
     """Return the least memory for a run over blocks: with a single place, and offsets of 64 bits."""
-    between = options.between_bytes * view.n_vertices
-    return between + state_bytes(view, program, options, OFFSET_BYTES) + least_place_bytes(view, LEAST_BLOCK)
+    return state_bytes(view, program, options, OFFSET_BYTES) + least_place_bytes(view, LEAST_BLOCK)
 
 
 def state_bytes(view: GatherView, program: Program, options: RunOptions, offset: int) -> int:

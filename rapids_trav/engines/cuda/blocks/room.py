@@ -36,15 +36,11 @@ def opened(
     """
     assert view.pages is not None
     budget, least = view.pages.budget, least_place_bytes(view, LEAST_BLOCK)
-    between = options.between_bytes * view.n_vertices
     n_bytes = state_bytes(view, program, options, edge_type(view.out.n_edges).itemsize)
     if shared:
         vertex, value = view.out.column_indices.dtype.itemsize, np.dtype(program.dtype).itemsize
         n_bytes += lent_bytes(view.n_vertices, vertex, value)
-    with (
-        budget.hold(between, "the arrays made between iterations", n_bytes + least),
-        budget.hold(n_bytes, VERTICES, least),
-    ):
+    with budget.hold(n_bytes, VERTICES, least):
         plain = cut_for(view, budget.free, LEAST_BLOCK)
         frame = partial(packed_columns, view.out, budget, FRAMED)
         cut, parts = chosen_parts(view, options, plain, frame)

@@ -173,11 +173,6 @@ class BlocksState:
     def n_edges(self) -> int:
         return self.view.out.n_edges
 
-    def restart(self, start: RunState) -> None:
-        """Continue from other values and active vertices."""
-        self.values[...] = start.values
-        self.active[...] = start.active
-
     def mark(self) -> None:
         """Let the items of all active vertices wait, and nothing else."""
         for bits in self._bits:

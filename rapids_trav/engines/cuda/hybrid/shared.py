@@ -144,13 +144,6 @@ class HybridExecutor(DeviceExecutor[ProgramState]):
             self._behind = None
         return self.state.active
 
-    def restart(self, state: RunState) -> None:
-        """Continue from other values and active vertices, on both sides."""
-        super().restart(state)
-        if self._side is not None:
-            self._side.work.restart(RunState(cupy.asnumpy(state.values), cupy.asnumpy(state.active)))
-        self._behind = None
-
     def _joined(self) -> HostSide:
         """Return the CPU's side, in the state of the GPU."""
         view, program, options = self._given

@@ -149,5 +149,5 @@ def _known_to_kernels(program: Program, options: RunOptions) -> float:
 
     All iterations must use the same mode, and the state must not be read between them.
     """
-    watched = options.trace or options.checkpoint is not None or options.between is not None
+    watched = options.trace or options.checkpoint is not None
     return 0.0 if program.may_notify or watched else program.tolerance or 0.0

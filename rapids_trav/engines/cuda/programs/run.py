@@ -68,9 +68,6 @@ class VertexState(Protocol):
     def n_edges(self) -> int:
         """Return the number of edges of the graph."""
 
-    def restart(self, start: RunState) -> None:
-        """Continue from other values and active vertices."""
-
 
 State = TypeVar("State", bound=VertexState)
 
@@ -134,6 +131,3 @@ class DeviceExecutor(Generic[State]):
 
     def settle(self) -> Array:
         return self.state.active
-
-    def restart(self, state: RunState) -> None:
-        self.state.restart(state)

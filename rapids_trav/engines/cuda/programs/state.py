@@ -94,12 +94,6 @@ class ProgramState:
         )  # fmt: skip
         self.tally = self.tallies.read(self.before)
 
-    def restart(self, start: RunState) -> None:
-        """Continue from other values and active vertices."""
-        self.values[...] = start.values
-        self.flags[...] = start.active
-        self.set_out()
-
     def finish(self, row: Array, queue_sizes: Array | None = None) -> None:
         """End an iteration that counted in `row`; with `queue_sizes` the queue holds the active vertices."""
         self.before = row

@@ -70,16 +70,15 @@ def plan_packed(
     because of a long row, there are fewer slots.
     """
     assert view.pages is not None
-    between = options.between_bytes * view.n_vertices
     most_bytes: int | None = None
     for _ in range(TRIES):
         try:
             plan = plan_within(
-                view, program, options, offset, piece_edges, -between, packed=packed, most_bytes=most_bytes
+                view, program, options, offset, piece_edges, 0, packed=packed, most_bytes=most_bytes
             )
         except TravMemoryError:  # so many pages that their table does not fit
             return None
-        room = view.pages.budget.free - between - plan.resident_bytes
+        room = view.pages.budget.free - plan.resident_bytes
         if plan.buffer_bytes <= room:
             return plan
         if view.pages.cut is None or room <= 0:

@@ -86,8 +86,6 @@ class PagePipeline:
         self.plan = chosen_plan(
             view, program, options, edge.itemsize, PIECE_EDGES, partial(packed_columns, view.into, budget)
         )
-        between = options.between_bytes * view.n_vertices
-        held.enter_context(budget.hold(between, "the arrays made between iterations"))
         held.enter_context(budget.hold(self.plan.resident_bytes, VERTICES))
         self.state = ProgramState(resident(view, program, edge), program, start, options, TALLY_ROWS)
         self.shards = PageShards(self.state, view.into.row_offsets, self.plan, options) if shards else None

@@ -191,7 +191,7 @@ class StreamPlan:
 def plan_stream(
     view: GatherView, program: Program, options: RunOptions, offset: int, piece_edges: int
 ) -> StreamPlan:
-    """Return a plan within the free memory of the budget, without that used between iterations.
+    """Return a plan within the free memory of the budget.
 
     Offsets have `offset` bytes on the device.
 
@@ -200,16 +200,15 @@ def plan_stream(
     TravMemoryError
         If the vertices and one page do not fit; the limit that it names is sufficient.
     """
-    between = options.between_bytes * view.n_vertices
     try:
-        return plan_within(view, program, options, offset, piece_edges, -between)
+        return plan_within(view, program, options, offset, piece_edges, 0)
     except TravMemoryError:
         assert view.pages is not None
         budget = view.pages.budget
 
     def fits(more: int) -> bool:
         try:
-            plan_within(view, program, options, offset, piece_edges, more - between)
+            plan_within(view, program, options, offset, piece_edges, more)
         except TravMemoryError:
             return False
         return True
@@ -221,14 +220,13 @@ def plan_stream(
 def least_bytes(
     view: GatherView, program: Program, options: RunOptions, offset: int, piece_edges: int
 ) -> int:
-    """Return about the least free memory for which there is a plan, with that used between iterations."""
+    """Return about the least free memory for which there is a plan."""
     assert view.pages is not None
-    between = options.between_bytes * view.n_vertices
     free = view.pages.budget.free
 
     def fits(n_bytes: int) -> bool:
         try:
-            plan_within(view, program, options, offset, piece_edges, n_bytes - between - free)
+            plan_within(view, program, options, offset, piece_edges, n_bytes - free)
         except TravMemoryError:
             return False
         return True

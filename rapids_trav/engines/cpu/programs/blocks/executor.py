@@ -88,13 +88,6 @@ class Blocks:
     def policy(self) -> dict[str, float]:
         return {}
 
-    def restart(self, state: RunState) -> None:
-        """Continue from other values and active vertices; resident blocks stay."""
-        self.values[:] = state.values
-        self._active[:] = state.active
-        self._flags[:] = IDLE
-        self._mark()
-
     def _mark(self) -> None:
         """Let all active vertices wait; those of resident blocks enter the lists."""
         cut = self._cut

@@ -98,13 +98,6 @@ class Lending:
         self._coming = None
         return found
 
-    def restart(self) -> None:
-        """Forget what was offered, for a run that continues from other values."""
-        if self._coming is not None:
-            self._coming.result()
-            self._coming = None
-        self._best.fill(self._identity)
-
     def close(self) -> None:
         self._pool.shutdown()
 

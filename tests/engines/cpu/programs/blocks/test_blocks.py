@@ -160,26 +160,6 @@ def test_an_iteration_is_the_work_of_a_sweep_and_can_be_the_last():
     assert ended.iterations == 1 and not ended.converged
 
 
-def test_between_iterations_values_may_be_others():
-    """`between` may replace values: the new values stay, and vertices that it activates are processed."""
-    view, order = path(3000, seed=1)
-    program, told = shipped.breadth_first(), []
-
-    def between(state):
-        told.append(state.iteration)
-        values, active = state.values.copy(), state.active.copy()
-        behind = order[len(told) * 100]
-        values[behind], active[behind] = 0, True
-        return RunState(values, active, state.iteration)
-
-    state = from_sources(program, 3000, order[0])
-    found = over_blocks(view, program, state, 5, 40, between=between, between_from=1)
-    assert told
-    wanted = np.arange(3000) % 100
-    wanted[len(told) * 100 :] = np.arange(3000 - len(told) * 100)
-    assert found.values[order].tolist() == wanted.tolist()
-
-
 @pytest.mark.parametrize("n_edges", [1, 5000, 70_000, 3_000_000])
 def test_blocks_have_equal_bytes_and_fit_their_memory(n_edges):
     view = view_of(10, np.zeros(n_edges), np.arange(n_edges) % 10)
