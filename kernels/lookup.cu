@@ -13,7 +13,7 @@
 // Reference: J. Bentley, Programming Pearls, Communications of the ACM 26(8), 1983 (sorting by a bitmap);
 // G. Jacobson, Space-efficient Static Trees and Graphs, FOCS 1989 (positions by counting the bits before).
 //
-// Must agree with: by_table in rapids_trav/engines/multigpu/distinct.py.
+// Must agree with: by_table in rapids_trav/engines/multigpu/lookup.py.
 #include "common.cuh"
 
 extern "C" __global__ void mark_numbers(const vertex_t* __restrict__ numbers, i64 n_numbers, u32* bitmap) {

@@ -19,8 +19,8 @@ from rapids_trav.errors import TravError, TravMemoryError, written
 from rapids_trav.frames import proxies
 from rapids_trav.frames.columns import Array, Frame
 from rapids_trav.io import check_library
-from rapids_trav.io.parquet import import_cudf
-from rapids_trav.utilities.host_memory import available_bytes
+from rapids_trav.io.tables import import_cudf
+from rapids_trav.utilities.machine import available_bytes
 from rapids_trav.utilities.progress import ProgressOption, check_progress, opened, report, shown
 from rapids_trav.utilities.sizes import readable
 

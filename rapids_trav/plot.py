@@ -14,8 +14,14 @@ import pandas as pd
 
 from rapids_trav.algorithms.pictures import draw_layers, layers_width
 from rapids_trav.algorithms.search_tree import SearchTree
-from rapids_trav.algorithms.trace_parts import block_spans, n_ranks, rank_costs
-from rapids_trav.algorithms.trace_pictures import RANK_PANELS, draw_blocks, draw_ranks
+from rapids_trav.algorithms.trace_pictures import (
+    RANK_PANELS,
+    block_spans,
+    draw_blocks,
+    draw_ranks,
+    n_ranks,
+    rank_costs,
+)
 from rapids_trav.errors import TravError
 from rapids_trav.frames import forms
 from rapids_trav.frames.columns import Frame, id_names

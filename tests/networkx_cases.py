@@ -8,7 +8,7 @@ import networkx as nx
 from hypothesis import strategies as st
 
 from rapids_trav.backends.graphs import from_networkx
-from rapids_trav.backends.networkx_types import Graph
+from rapids_trav.backends.structure import Graph
 
 MIXED = [0, -3, "a", (1, "b"), 2.5, frozenset({4}), None.__class__, 10**30, "ä", b"x", True, Fraction(1, 3)]
 NEWEST = tuple(map(int, nx.__version__.split(".")[:2])) >= (3, 6)  # the backend follows their order

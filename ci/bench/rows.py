@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rapids_trav.graph500 import statistics
+from rapids_trav.graph500 import report
 
 Row = dict[str, Any]
 
@@ -34,8 +34,8 @@ def of_times(ms: Sequence[float]) -> Row:
 def of_rates(ms: Sequence[float], edges: Sequence[int]) -> Row:
     """Return statistics of 10^9 traversed edges a second, as in Graph500: the mean is the harmonic one."""
     gteps = [m / t / 1e6 for t, m in zip(ms, edges, strict=True)]
-    mean, deviation = statistics.harmonic_mean_and_deviation(gteps)
-    figures = {"harmonic_mean": mean, "harmonic_stddev": deviation, **statistics.quartiles(gteps)}
+    mean, deviation = report.harmonic_mean_and_deviation(gteps)
+    figures = {"harmonic_mean": mean, "harmonic_stddev": deviation, **report.quartiles(gteps)}
     return {f"gteps_{name}": short(value) for name, value in figures.items() if not math.isnan(value)}
 
 

@@ -14,8 +14,7 @@ import numpy as np
 import pandas as pd
 
 from rapids_trav import Graph, TravError
-from rapids_trav.csr.adjacency import EdgeList
-from rapids_trav.csr.blocks import sources
+from rapids_trav.csr.adjacency import EdgeList, sources
 from rapids_trav.saved.write import HEAD, head_bytes
 
 Place = tuple[str | int, ...]  # path to a value in JSON

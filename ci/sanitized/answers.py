@@ -8,7 +8,7 @@ import numpy as np
 from rapids_trav.engines.cuda import CudaEngine
 from rapids_trav.engines.interface import BfsOptions, Ordered, Search
 from rapids_trav.ids.maps import IntegerTable
-from rapids_trav.storage.row_index import RowIndex
+from rapids_trav.storage.edge_rows import RowIndex
 from tests.gpu.small_graphs import GRAPHS, Graph, GraphView, check_tree
 
 

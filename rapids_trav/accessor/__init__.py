@@ -1,6 +1,59 @@
-"""The accessor `frame.trav`: graph traversal as methods of the frame that holds the edges."""
+"""The accessor `frame.trav`: graph traversal as methods of the frame that holds the edges.
 
-from rapids_trav.accessor.methods import TravAccessor
-from rapids_trav.accessor.registration import register
+It is registered for pandas at import.  The imports of the other libraries take time and may need a GPU.  For
+them it is registered at once if they are already imported, else right after their own import.  The
+order of imports therefore makes no difference.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+from pandas.api.extensions import register_dataframe_accessor
+
+from rapids_trav.accessor.methods import LazyFrameAccessor, TravAccessor
+from rapids_trav.frames import proxies
+from rapids_trav.utilities.import_hooks import after_import
 
 __all__ = ["TravAccessor", "register"]
+
+
+def register() -> None:
+    """Register `.trav` on pandas frames, and on frames of the other libraries once these are imported."""
+    register_dataframe_accessor("trav")(TravAccessor)
+    after_import(proxies.WRAPPERS, _register_proxies)
+    after_import("cudf", _register_cudf)
+    after_import("dask.dataframe", _register_dask)
+    after_import("polars", _register_polars)
+    proxies.stay_outside()
+
+
+def _register_polars() -> None:
+    # polars caches the accessor with the frame, so the accessor must hold nothing but the frame.
+    import polars
+
+    for kind, register_on, accessor in (
+        (polars.DataFrame, polars.api.register_dataframe_namespace, TravAccessor),
+        (polars.LazyFrame, polars.api.register_lazyframe_namespace, LazyFrameAccessor),
+    ):
+        if not hasattr(kind, "trav"):  # polars warns if a namespace is registered twice
+            register_on("trav")(accessor)
+
+
+def _register_proxies() -> None:
+    # Otherwise a proxy would use the accessor of the frame that it wraps, and results would be cuDF frames.
+    from cudf.pandas._wrappers.pandas import DataFrame
+
+    DataFrame.trav = pd.DataFrame.__dict__["trav"]
+
+
+def _register_cudf() -> None:
+    from cudf.api.extensions import register_dataframe_accessor
+
+    register_dataframe_accessor("trav")(TravAccessor)
+
+
+def _register_dask() -> None:
+    # A dask_cudf frame is a Dask frame and inherits the accessor.
+    from dask.dataframe.extensions import register_dataframe_accessor
+
+    register_dataframe_accessor("trav")(TravAccessor)

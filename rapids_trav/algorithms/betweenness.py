@@ -20,7 +20,7 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import View
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import Frame
-from rapids_trav.storage.sums_memory import sharing
+from rapids_trav.storage.block_sizes import sharing
 
 
 def betweenness(graph: TraversableGraph, options: BetweennessOptions) -> Frame:

@@ -26,7 +26,7 @@ from rapids_trav.engines.interface import BfsOptions, Search
 from rapids_trav.errors import TravError, written
 from rapids_trav.frames.columns import BitMasked, Frame
 from rapids_trav.frames.kinds import FrameT
-from rapids_trav.ids.each_vertex import each_vertex
+from rapids_trav.ids.given import each_vertex
 from rapids_trav.ids.maps import Column, vertex_dtype
 from rapids_trav.memory.model.search import Searches, answer_bytes
 from rapids_trav.storage.interface import SearchView

@@ -19,7 +19,7 @@ import numpy as np
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import PagerankOptions
 from rapids_trav.algorithms.run import Answer, answer, execute, gather_view, running
-from rapids_trav.algorithms.weights import check_rank_weights
+from rapids_trav.algorithms.sssp import check_rank_weights
 from rapids_trav.engines.runs import Run
 from rapids_trav.errors import TravError
 from rapids_trav.memory.model.program import question_bytes

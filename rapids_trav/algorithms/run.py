@@ -27,8 +27,8 @@ from rapids_trav.memory.model.program import question_bytes
 from rapids_trav.programs.definition import Program, kind_of
 from rapids_trav.programs.parameters import check_parameters, parameter_numbers
 from rapids_trav.programs.run_state import RunState
+from rapids_trav.storage.block_sizes import least_of_run
 from rapids_trav.storage.interface import is_device
-from rapids_trav.storage.run_memory import least_of_run
 from rapids_trav.utilities.progress import streamed
 
 OnPage = Callable[[int, int], None]  # called with the pages and bytes streamed since the last call

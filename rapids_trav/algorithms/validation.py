@@ -21,8 +21,7 @@ import numpy as np
 from rapids_trav.algorithms.guard import answered, reusable
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.request import on_engine, unique, vertices
-from rapids_trav.csr.adjacency import Array
-from rapids_trav.csr.blocks import BLOCK, edge_blocks
+from rapids_trav.csr.adjacency import BLOCK, Array, edge_blocks
 from rapids_trav.engines.interface import Engine, View
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import Frame, id_names, move

@@ -10,8 +10,7 @@ from numbers import Integral
 import numpy as np
 
 from rapids_trav.backends.kernels.ordered_bfs import ordered_bfs
-from rapids_trav.backends.networkx_types import Arguments, Value
-from rapids_trav.backends.structure import Structure
+from rapids_trav.backends.structure import Arguments, Structure, Value
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.jit.kernels import aside
 

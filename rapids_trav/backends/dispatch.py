@@ -14,7 +14,7 @@ from collections.abc import Callable
 import networkx as nx
 
 from rapids_trav.backends.graphs import BACKEND, Unread
-from rapids_trav.backends.networkx_types import Arguments, Graph, Value
+from rapids_trav.backends.structure import Arguments, Graph, Value
 from rapids_trav.jit.kernels import undisguised
 
 logger = logging.getLogger(__name__)

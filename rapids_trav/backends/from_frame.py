@@ -2,24 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
 from itertools import chain, pairwise
 
 import numpy as np
 import pandas as pd
 
-from rapids_trav.backends.from_arrays import ArraySource
 from rapids_trav.backends.kernels.insertion import (
     count_edges,
     drop_repeated,
     number_ends,
     pack_rows,
     place_edges,
+    transposed_rows,
 )
-from rapids_trav.backends.networkx_types import Value
-from rapids_trav.backends.structure import Rows, Structure, index_dtype
+from rapids_trav.backends.structure import (
+    Dicts,
+    Node,
+    Reduce,
+    Rows,
+    Structure,
+    Value,
+    Weights,
+    checked,
+    index_dtype,
+    numbers,
+)
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.jit.kernels import SHORT, Threads
+from rapids_trav.jit.kernels import SHORT, Threads, aside
+
+
+@dataclass
+class ArraySource:
+    """Attributes of edges as arrays, with one value for each column of the rows.
+
+    Attributes
+    ----------
+    values : mapping of array
+        One array for each attribute, of objects unless `tolist` returns NetworkX's values.
+    predecessors : callable, optional
+        Returns the rows of incoming edges in the order in which the edges were added.  By default the edges
+        count as added row by row.
+    """
+
+    values: Mapping[Hashable, Array] = field(default_factory=dict)
+    predecessors: Callable[[], Rows] | None = None
+
+    def incoming(self, structure: Structure) -> Rows:
+        if self.predecessors is not None:
+            return self.predecessors()
+        work = structure.n + len(structure.rows.columns)
+        return Rows(*aside(work, transposed_rows, *structure.rows)[:2])
+
+    def weights(self, structure: Structure, attribute: Hashable, default: object, reduce: Reduce) -> Weights:
+        if attribute in self.values:
+            values = self.values[attribute]
+            return numbers(values.tolist(), reduce) if values.dtype == object else Weights(checked(values))
+        return Weights(checked(np.full(len(structure.rows.columns), default)))
+
+    def dicts(self, structure: Structure) -> Dicts:
+        names = list(structure.nodes)
+        offsets, columns = structure.rows.offsets.tolist(), structure.rows.columns.tolist()
+        attributes = list(self.values)
+        data = list(zip(*(values.tolist() for values in self.values.values()), strict=True))
+        adj: dict[Hashable, dict] = {}
+        rows: list[dict] = []
+        for u in range(len(names)):
+            row = {}
+            for e in range(offsets[u], offsets[u + 1]):
+                v = columns[e]
+                if v < u and not structure.directed:
+                    row[names[v]] = rows[v][names[u]]
+                else:
+                    row[names[v]] = dict(zip(attributes, data[e], strict=True)) if data else {}
+            adj[names[u]] = row
+            rows.append(row)
+        pred = None
+        if structure.directed:
+            ends, sources = structure.incoming.offsets.tolist(), structure.incoming.columns.tolist()
+            pred = {
+                name: {names[u]: rows[u][name] for u in sources[ends[v] : ends[v + 1]]}
+                for v, name in enumerate(names)
+            }
+        return Dicts({name: {} for name in names}, adj, pred)
+
 
 FEW = 1 << 16  # number of edges up to which one thread is enough
 
@@ -165,3 +232,119 @@ def _at_once(team: Threads, parts: int, n_edges: int, work: Callable[[int], Valu
     if n_edges > SHORT:  # the calling thread waits, so that an interrupt need not
         return list(chain.from_iterable(team.run_aside(several, parts, np.zeros(1, np.int64))))
     return list(chain.from_iterable(team.run(several, parts, grain=1)))
+
+
+CHANGED = (
+    "An edge of the graph leads to a node that it does not have, or the graph has changed since it was "
+    "converted: convert it again."
+)
+
+
+@dataclass
+class NetworkxSource:
+    """Dicts of a NetworkX graph, which are read on demand and never changed."""
+
+    held: Dicts
+    multigraph: bool
+
+    def incoming(self, structure: Structure) -> Rows:
+        assert self.held.pred is not None
+        rows = read_rows(self.held.pred, structure.nodes, structure.index)
+        if len(rows.columns) != len(structure.rows.columns) or len(rows.offsets) != structure.n + 1:
+            raise RuntimeError(CHANGED)
+        return rows
+
+    def weights(self, structure: Structure, attribute: Hashable, default: object, reduce: Reduce) -> Weights:
+        parallel = list(chain.from_iterable(nbrs.values() for nbrs in self.held.adj.values()))
+        if len(parallel) != len(structure.rows.columns):
+            raise RuntimeError(CHANGED)
+        if not self.multigraph:
+            return numbers((data.get(attribute, default) for data in parallel), reduce)
+        every = (data.get(attribute, default) for keys in parallel for data in keys.values())
+        values, whole = numbers(every, reduce)
+        counts = np.fromiter(map(len, parallel), np.int64, len(parallel))
+        if len(values) == len(parallel):
+            return Weights(values, whole)
+        starts = np.cumsum(counts) - counts
+        combined = (np.add if reduce == "sum" else np.minimum).reduceat(values, starts)
+        if whole is None:
+            return Weights(combined)
+        group = np.repeat(np.arange(len(parallel)), counts)
+        least = np.flatnonzero(values == combined[group])  # of equal ones Python takes the first
+        return Weights(combined, whole[least[np.unique(group[least], return_index=True)[1]]])
+
+    def dicts(self, structure: Structure) -> Dicts:
+        return copied(self.held, self.multigraph)
+
+
+def structure_of_dicts(held: Dicts, multigraph: bool) -> Structure:
+    """Return the structure of a graph with these dicts."""
+    nodes = list(held.adj)
+    if set(map(type, nodes)) == {int} and (compact := _compact(nodes)) is not None:
+        nodes = compact
+    index = dict(zip(nodes, range(len(nodes)), strict=True))
+    source = NetworkxSource(held, multigraph)
+    rows = read_rows(held.adj, nodes, index)
+    structure = Structure(nodes, rows, held.pred is not None, multigraph, source)
+    structure.__dict__["index"] = index
+    return structure
+
+
+def _compact(nodes: list) -> list | None:
+    """Return equal integers that are adjacent in memory, which makes dicts of them faster.
+
+    Return None if one of them does not fit 64 bits.
+    """
+    try:
+        return np.fromiter(nodes, np.int64, len(nodes)).tolist()
+    except OverflowError:
+        return None
+
+
+def read_rows(adj: Mapping[Node, Mapping], nodes: Value, index: Mapping[Node, int]) -> Rows:
+    """Return the compressed rows of a dict of dicts, in the order of the dicts."""
+    n = len(nodes)
+    offsets = np.zeros(n + 1, np.int64)
+    rows: Collection[Collection[Node]] = adj.values()
+    if set(map(type, rows)) != {dict}:
+        rows = [list(nbrs) for nbrs in rows]  # the length of NetworkX's views may count edges that they hide
+    np.cumsum(np.fromiter(map(len, rows), np.int64, n), out=offsets[1:])
+    every: Iterable[Node] = chain.from_iterable(rows)
+    m = int(offsets[-1])
+    kinds = set(map(type, nodes))
+    if kinds == {int} and min(nodes) >= 0 and max(nodes) < 4 * (n + 64):
+        # Equal nodes are equal integers, so a table works, and it is faster than hashing each of them.
+        taken = np.fromiter(every, np.int64, m)
+        if m and not 0 <= int(taken.min()) <= int(taken.max()) <= max(nodes):
+            raise RuntimeError(CHANGED)
+        ids = np.fromiter(nodes, np.int64, n)
+        if np.array_equal(ids, np.arange(n)):
+            return Rows(offsets, taken.astype(index_dtype(n)))
+        table = np.full(int(ids.max()) + 1, -1, index_dtype(n))
+        table[ids] = np.arange(n)
+        columns = table[taken]
+        if m and int(columns.min()) < 0:
+            raise RuntimeError(CHANGED)
+        return Rows(offsets, columns)
+    try:
+        return Rows(offsets, np.fromiter(map(index.__getitem__, every), index_dtype(n), m))
+    except KeyError as error:
+        raise RuntimeError(CHANGED) from error
+
+
+def copied(held: Dicts, multigraph: bool) -> Dicts:
+    """Return a copy of the dicts down to the attributes; both ends of an edge share one dict."""
+    node = {name: dict(data) for name, data in held.node.items()}
+    adj: dict[Node, dict] = {name: {} for name in held.adj}
+
+    def edge(data: Mapping) -> dict:
+        return {key: dict(inner) for key, inner in data.items()} if multigraph else dict(data)
+
+    if held.pred is None:
+        for u, nbrs in held.adj.items():
+            adj[u].update((v, adj[v][u] if u in adj[v] else edge(data)) for v, data in nbrs.items())
+        return Dicts(node, adj, None)
+    for u, nbrs in held.adj.items():
+        adj[u].update((v, edge(data)) for v, data in nbrs.items())
+    pred = {v: {u: adj[u][v] for u in nbrs} for v, nbrs in held.pred.items()}
+    return Dicts(node, adj, pred)

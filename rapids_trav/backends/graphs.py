@@ -12,9 +12,8 @@ from collections.abc import Iterator
 
 import networkx as nx
 
-from rapids_trav.backends.from_networkx import NetworkxSource, structure_of_dicts
-from rapids_trav.backends.networkx_types import Arguments, Graph, Value
-from rapids_trav.backends.structure import Dicts, Node, Structure
+from rapids_trav.backends.from_frame import NetworkxSource, structure_of_dicts
+from rapids_trav.backends.structure import Arguments, Dicts, Graph, Node, Structure, Value
 
 BACKEND = "trav"
 KEPT = "trav"  # key of the structure in a graph's cache

@@ -12,15 +12,14 @@ from rapids_trav.backends.functions import (
     ego,
     generic,
     ranking,
-    reading,
     searching,
     unweighted,
     weighted,
 )
 from rapids_trav.backends.graphs import Unread, structure_of
-from rapids_trav.backends.networkx_types import Arguments, Graph, Value
+from rapids_trav.backends.structure import Arguments, Graph, Value
 
-MODULES = (centralities, connected, ego, generic, ranking, reading, searching, unweighted, weighted)
+MODULES = (centralities, connected, ego, generic, ranking, searching, unweighted, weighted)
 
 
 def functions() -> dict[str, Function]:

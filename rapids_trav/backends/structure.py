@@ -11,14 +11,18 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
 from rapids_trav.backends.kernels.insertion import transposed_rows
-from rapids_trav.backends.networkx_types import Value
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.jit.kernels import aside
+
+Graph: TypeAlias = Any  # a graph of NetworkX or of the backend
+Value: TypeAlias = Any  # an argument or a result: NetworkX checks few of them
+Arguments: TypeAlias = dict[str, Value]
+
 
 Node = Hashable
 Reduce = Literal["sum", "min"]  # how the weights of parallel edges are combined

@@ -23,9 +23,8 @@ from rapids_trav.engines import gpu_is_there
 from rapids_trav.errors import TravError, first_line
 from rapids_trav.frames.columns import Frame
 from rapids_trav.io.columns import find_ends
-from rapids_trav.io.containers import compression_of
 from rapids_trav.io.dialect import Dialect, TextOptions
-from rapids_trav.io.formats import TEXTS
+from rapids_trav.io.formats import TEXTS, compression_of
 from rapids_trav.io.header import ends_of
 from rapids_trav.io.rows import Stream, Tally, strict
 from rapids_trav.io.sniff import find_dialect

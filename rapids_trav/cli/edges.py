@@ -29,8 +29,7 @@ from rapids_trav.io.columns import find_ends, position
 from rapids_trav.io.dialect import TextOptions
 from rapids_trav.io.files import format_of
 from rapids_trav.io.formats import TEXTS
-from rapids_trav.io.parquet import import_cudf, read_schema
-from rapids_trav.io.tables import EdgeTable
+from rapids_trav.io.tables import EdgeTable, import_cudf, read_schema
 from rapids_trav.io.write import to_pandas
 from rapids_trav.saved.write import is_saved_graph
 from rapids_trav.storage.build_options import BuildOptions

@@ -17,7 +17,7 @@ import pyarrow as pa
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import Dtype
 from rapids_trav.graph import Graph
-from rapids_trav.io.parquet import read_schema
+from rapids_trav.io.tables import read_schema
 from rapids_trav.io.write import to_pandas
 
 SEVERAL = "Several columns: a,b; a value with a comma in double quotes: '\"a,b\",c'."

@@ -8,11 +8,11 @@ import pandas as pd
 from rich.console import Console, Group
 from rich.table import Table
 
-from rapids_trav.algorithms.trace_parts import rank_costs, rows_alone
+from rapids_trav.algorithms.trace_pictures import rank_costs, rows_alone
 from rapids_trav.cli.report import count, seconds
 from rapids_trav.frames.columns import Frame
 from rapids_trav.io.write import to_pandas
-from rapids_trav.utilities.heights import is_uneven, shares
+from rapids_trav.utilities.figures import is_uneven, shares
 
 BAR_WIDTH = 24
 LEAST_BAR = 8

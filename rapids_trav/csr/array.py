@@ -94,3 +94,16 @@ class Array(Protocol):
     def item(self) -> Operand: ...
     def tolist(self) -> list[Operand]: ...
     def fill(self, value: Operand, /) -> None: ...
+
+
+def moved_together(array: np.ndarray, begins: np.ndarray, counts: np.ndarray, place: int = 0) -> int:
+    """Move parts of an array together, to begin at `place`; return their total number of entries.
+
+    Part i has `counts[i]` entries and begins at `begins[i] + place`.  Parts do not overlap, and are in order.
+    """
+    moved = 0
+    for begin, count in zip(begins.tolist(), counts.tolist(), strict=True):
+        at = place + moved
+        array[at : at + count] = array[begin + place : begin + place + count]
+        moved += count
+    return moved

@@ -6,8 +6,7 @@ from types import ModuleType
 
 import numpy as np
 
-from rapids_trav.csr.adjacency import Adjacency, Array
-from rapids_trav.csr.blocks import BLOCK, edge_blocks
+from rapids_trav.csr.adjacency import BLOCK, Adjacency, Array, edge_blocks
 
 
 def self_loops(adjacency: Adjacency, xp: ModuleType, block: int = BLOCK) -> int:

@@ -8,9 +8,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
-from rapids_trav.frames import cudf_text, proxies
+from rapids_trav.frames import cudf_frames, proxies
 from rapids_trav.frames.columns import (
     FEW,
     Array,
@@ -27,6 +28,52 @@ from rapids_trav.frames.pandas_frames import nullable_dtype
 
 if TYPE_CHECKING:
     import pylibcudf
+
+
+def is_text(dtype: Dtype) -> bool:
+    """Return whether a column of cuDF of this dtype holds strings."""
+    return isinstance(dtype, pd.StringDtype) or (isinstance(dtype, np.dtype) and dtype.kind == "O")
+
+
+def gathered(column: Series, rows: Array, nulls: bool) -> Series:
+    """Return the given rows, which exist, of a column with some; with `nulls`, row -1 is null."""
+    import cupy
+    import pylibcudf
+
+    policy = pylibcudf.copying.OutOfBoundsPolicy
+    if nulls:  # a row past the end is null; one below zero would count from the end
+        rows = cupy.where(rows >= 0, rows, len(column))
+    chosen = pylibcudf.Column.from_cuda_array_interface(cupy.ascontiguousarray(rows))
+    table = pylibcudf.Table([column.to_pylibcudf()[0]])
+    taken = pylibcudf.copying.gather(table, chosen, policy.NULLIFY if nulls else policy.DONT_CHECK)
+    found = type(column).from_pylibcudf(taken.columns()[0])
+    return found if found.dtype == column.dtype else found.astype(column.dtype)
+
+
+def parts(column: Series) -> tuple[int, int, int, object] | None:
+    """Return the addresses of the offsets and of the bytes, the size of an offset, and what owns them.
+
+    Returns None if the strings are a part of a longer column.
+    """
+    import pylibcudf
+
+    own = column.to_pylibcudf()[0]
+    offsets, text = own.child(0), own.data()
+    if own.offset() or text is None:
+        return None
+    offset_bytes = 8 if offsets.type().id() == pylibcudf.TypeId.INT64 else 4
+    return offsets.data().ptr, text.ptr, offset_bytes, own
+
+
+def positions(vocabulary: Series, column: Series) -> Array:
+    """Return the position of each value in a vocabulary of distinct, ascending strings; -1 if absent."""
+    import cupy
+
+    column = column.reset_index(drop=True)
+    places = vocabulary.searchsorted(column)
+    found = gathered(vocabulary, cupy.minimum(places, len(vocabulary) - 1), nulls=False)
+    same = (found == column).fillna(False).astype("bool")
+    return cupy.where(same.to_cupy(), places, -1)
 
 
 class CudfFrames:
@@ -108,24 +155,24 @@ class CudfFrames:
 
     def text_parts(self, column: Series) -> tuple[int, int, int, object] | None:
         """Return where the offsets and bytes of strings are, and what keeps them; None for other values."""
-        if not len(column) or not cudf_text.is_text(column.dtype):
+        if not len(column) or not cudf_frames.is_text(column.dtype):
             return None
-        return cudf_text.parts(column)
+        return cudf_frames.parts(column)
 
     def few_positions(self, vocabulary: Series, column: Series) -> Array | None:
         """Return `positions` of a few strings, which may repeat; None for others."""
-        if not 0 < len(column) <= FEW or not len(vocabulary) or not cudf_text.is_text(vocabulary.dtype):
+        if not 0 < len(column) <= FEW or not len(vocabulary) or not cudf_frames.is_text(vocabulary.dtype):
             return None
         if column.dtype != vocabulary.dtype:
             column = column.astype(vocabulary.dtype)
-        return cudf_text.positions(vocabulary, column)
+        return cudf_frames.positions(vocabulary, column)
 
     def take(self, column: Series, rows: Array | None, nulls: bool = False) -> Series:
         if rows is None:
             return column.copy(deep=False)  # copied on write
         rows = move(rows, self.xp)
-        if len(rows) and len(column) and cudf_text.is_text(column.dtype):
-            return cudf_text.gathered(column, rows, nulls)
+        if len(rows) and len(column) and cudf_frames.is_text(column.dtype):
+            return cudf_frames.gathered(column, rows, nulls)
         if not nulls:
             return column.take(rows).reset_index(drop=True)
         if len(column) == 0:
@@ -162,7 +209,7 @@ class CudfFrames:
     def frame(self, columns: Mapping[str, Column]) -> Frame:
         """Make a frame of columns without copying them; the caller must not use them elsewhere."""
         own = {name: column for name, column in columns.items() if isinstance(column, self._cudf.Series)}
-        if not all(cudf_text.is_text(column.dtype) for column in own.values()):
+        if not all(cudf_frames.is_text(column.dtype) for column in own.values()):
             return self._cudf.DataFrame({name: self._entry(column) for name, column in columns.items()})
         # Build from device columns directly: the constructor from a dict takes longer than many searches.
         # Strings may share memory with others, as cuDF writes changed ones to a new column.

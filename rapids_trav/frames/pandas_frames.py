@@ -142,7 +142,7 @@ class PandasFrames:
         if len(column) <= FEW:
             return np.array([_position(vocabulary, value) for value in column], dtype=np.int64)
         if len(vocabulary) >= max(len(column), MANY):
-            from rapids_trav.frames.strings.searching import string_positions
+            from rapids_trav.frames.strings.sorting import string_positions
 
             if (found := string_positions(vocabulary, column)) is not None:
                 return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 
 from rapids_trav.algorithms.bfs_stream import OpenStreams
-from rapids_trav.algorithms.result_rows import Rows
+from rapids_trav.algorithms.search_rows import Rows
 from rapids_trav.algorithms.vertex_values import LocalValues
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import Engine

@@ -34,8 +34,8 @@ from rapids_trav.saved import graphs
 from rapids_trav.saved.rows import SavedRows
 from rapids_trav.storage.block_sizes import reading
 from rapids_trav.storage.edge_rows import EdgeRows
+from rapids_trav.storage.in_memory import GraphParts
 from rapids_trav.storage.paged import Paged
-from rapids_trav.storage.parts import GraphParts
 from rapids_trav.utilities.progress import shown
 from rapids_trav.utilities.sizes import readable
 

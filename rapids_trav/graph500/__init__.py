@@ -10,7 +10,7 @@ True
 Reference: graph500.org, "Graph 500 Benchmarks 1 (Search) and 2 (Shortest Path)", the specification.
 """
 
-from rapids_trav.engines.verdict import Verdict
+from rapids_trav.engines.searches import Verdict
 from rapids_trav.graph500.harness import run
 from rapids_trav.graph500.report import Report
 from rapids_trav.graph500.validation import validate

@@ -3,13 +3,59 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
-from rapids_trav.graph500 import statistics
+
+def quartiles(values: Sequence[float]) -> dict[str, float]:
+    """Return the minimum, first quartile, median, third quartile and maximum of one value or more."""
+    x = np.sort(np.asarray(values, dtype=float))
+    last = len(x) - 1
+
+    def between(i: int, j: int) -> float:
+        return float(x[i] + x[j]) / 2
+
+    return {
+        "min": float(x[0]),
+        "firstquartile": between(last // 4, len(x) // 4),
+        "median": between(last // 2, len(x) // 2),
+        "thirdquartile": between(last - last // 4, last - len(x) // 4),
+        "max": float(x[-1]),
+    }
+
+
+def mean_and_deviation(values: Sequence[float]) -> tuple[float, float]:
+    """Return the arithmetic mean, and the standard deviation with n - 1 (NaN for a single value)."""
+    x = np.asarray(values, dtype=float)
+    return float(x.mean()), float(x.std(ddof=1)) if len(x) > 1 else math.nan
+
+
+def harmonic_mean_and_deviation(values: Sequence[float]) -> tuple[float, float]:
+    """Return the harmonic mean `H` of positive values, and ``H**2 * sqrt(sum((1/x - 1/H)**2)) / (n - 1)``."""
+    inverse = 1 / np.asarray(values, dtype=float)
+    mean = 1 / float(inverse.mean())
+    if len(inverse) == 1:
+        return mean, math.nan
+    return mean, mean**2 * math.sqrt(((inverse - 1 / mean) ** 2).sum()) / (len(inverse) - 1)
+
+
+def of_counts(name: str, values: Sequence[float]) -> dict[str, float]:
+    """Return the keys `bfs_min_<name>` to `bfs_max_<name>`, `bfs_mean_<name>` and `bfs_stddev_<name>`."""
+    mean, deviation = mean_and_deviation(values)
+    keys = {f"bfs_{key}_{name}": value for key, value in quartiles(values).items()}
+    return keys | {f"bfs_mean_{name}": mean, f"bfs_stddev_{name}": deviation}
+
+
+def of_rates(name: str, values: Sequence[float]) -> dict[str, float]:
+    """Return the quartiles of a rate, with `bfs_harmonic_mean_<name>` and `bfs_harmonic_stddev_<name>`."""
+    mean, deviation = harmonic_mean_and_deviation(values)
+    keys = {f"bfs_{key}_{name}": value for key, value in quartiles(values).items()}
+    return keys | {f"bfs_harmonic_mean_{name}": mean, f"bfs_harmonic_stddev_{name}": deviation}
+
 
 Entry = float | str | None  # a value of a report
 
@@ -93,10 +139,10 @@ class Report:
         }
         if self.valid is not None:
             keys["validation_time"] = float(searches["validation_seconds"].sum())
-        keys |= statistics.of_counts("output_time", searches["output_seconds"])
-        keys |= statistics.of_rates("output_TEPS", searches["edges"] / searches["output_seconds"])
+        keys |= of_counts("output_time", searches["output_seconds"])
+        keys |= of_rates("output_TEPS", searches["edges"] / searches["output_seconds"])
         if searches["device_seconds"].notna().all():
-            keys |= statistics.of_counts("device_time", searches["device_seconds"])
+            keys |= of_counts("device_time", searches["device_seconds"])
         if self.streamed_seconds is not None:
             keys["bfs_streamed_time"] = self.streamed_seconds
             keys["bfs_streamed_TEPS"] = float(searches["edges"].sum()) / self.streamed_seconds
@@ -106,9 +152,9 @@ class Report:
     def _statistics(self) -> dict[str, float]:
         searches = self.searches
         return {
-            **statistics.of_counts("time", searches["seconds"]),
-            **statistics.of_counts("nedge", searches["edges"]),
-            **statistics.of_rates("TEPS", searches["teps"]),
+            **of_counts("time", searches["seconds"]),
+            **of_counts("nedge", searches["edges"]),
+            **of_rates("TEPS", searches["teps"]),
         }
 
     def as_dict(self) -> dict[str, object]:

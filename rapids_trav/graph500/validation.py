@@ -25,9 +25,9 @@ from __future__ import annotations
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.verdict import Verdict
+from rapids_trav.engines.searches import Verdict
 from rapids_trav.errors import TravError
-from rapids_trav.graph500 import devices
+from rapids_trav.graph500 import cuda
 
 
 def validate(
@@ -61,7 +61,7 @@ def validate(
     Takes at most 17 bytes per vertex beside the arguments if all of them are int32; otherwise all are
     converted to int64, and it takes 33.
     """
-    kernels = devices.of(parent)
+    kernels = cuda.of(parent)
     n = len(parent)
     sources, targets = (end if isinstance(end, list) else [end] for end in (src, dst))
     levels = [] if level is None else [level]

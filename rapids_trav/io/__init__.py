@@ -16,8 +16,7 @@ from rapids_trav.io.columns import Ends, Name, check_names
 from rapids_trav.io.dialect import TextOptions
 from rapids_trav.io.formats import FORMATS, check_columns
 from rapids_trav.io.inspection import EdgeFileReport, inspect
-from rapids_trav.io.parquet import import_cudf
-from rapids_trav.io.tables import EdgeTable
+from rapids_trav.io.tables import EdgeTable, import_cudf
 from rapids_trav.io.write import check_output, check_writable, write_frame
 from rapids_trav.utilities.locations import file_location
 from rapids_trav.utilities.progress import ProgressOption, shown

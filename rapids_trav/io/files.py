@@ -14,15 +14,22 @@ import pyarrow as pa
 from rapids_trav.errors import NoEdgesError, TravError
 from rapids_trav.frames.columns import Frame
 from rapids_trav.io.columns import Ends, Name, find_ends, position
-from rapids_trav.io.containers import BROKEN, compression_of
 from rapids_trav.io.dialect import TextOptions
-from rapids_trav.io.formats import FORMATS, TEXTS, find_format, reading_error
-from rapids_trav.io.graph_texts import read_dimacs, read_foreign, read_metis
+from rapids_trav.io.formats import BROKEN, FORMATS, TEXTS, compression_of, find_format, reading_error
+from rapids_trav.io.graph_texts import read_dimacs, read_foreign, read_matrix_market, read_metis
 from rapids_trav.io.header import check_second_row, ends_of
-from rapids_trav.io.matrix_market import read_matrix_market
-from rapids_trav.io.parquet import range_of, read_parquet, read_schema
 from rapids_trav.io.sniff import find_dialect
-from rapids_trav.io.tables import EdgeTable, check_ends, read_feather, read_json, read_orc, to_frame
+from rapids_trav.io.tables import (
+    EdgeTable,
+    check_ends,
+    range_of,
+    read_feather,
+    read_json,
+    read_orc,
+    read_parquet,
+    read_schema,
+    to_frame,
+)
 from rapids_trav.io.text import check_first_row, check_weight, read_rows
 from rapids_trav.utilities.locations import file_location
 from rapids_trav.utilities.progress import report

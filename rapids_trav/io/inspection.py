@@ -11,10 +11,9 @@ import pandas as pd
 
 from rapids_trav.errors import EdgeColumnsError
 from rapids_trav.io.columns import Ends, Name
-from rapids_trav.io.containers import compression_of
 from rapids_trav.io.dialect import Dialect, TextOptions
 from rapids_trav.io.files import files_of, format_of, read
-from rapids_trav.io.formats import TEXTS
+from rapids_trav.io.formats import TEXTS, compression_of
 from rapids_trav.io.sniff import find_dialect
 from rapids_trav.io.tables import EdgeTable
 from rapids_trav.io.text import first_types

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from rapids_trav.errors import TravError
-from rapids_trav.io.containers import compression_of, open_bytes
 from rapids_trav.io.dialect import Dialect, check_comment, check_marked_row, comment_pattern
+from rapids_trav.io.formats import compression_of, open_bytes
 from rapids_trav.io.sniff import decoded
 from rapids_trav.utilities.progress import Tell
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from rapids_trav.errors import NoEdgesError, TravError
 from rapids_trav.io.columns import Ends, Name, as_list, usual_ends
-from rapids_trav.io.containers import marked_encoding, open_bytes
 from rapids_trav.io.dialect import Dialect, TextOptions, check_comment, is_number, split, without_comments
+from rapids_trav.io.formats import marked_encoding, open_bytes
 from rapids_trav.io.header import default_names, has, is_header, unique_names
 
 SAMPLE_BYTES = 1 << 18

@@ -14,6 +14,7 @@ from numbers import Integral, Real
 from types import CodeType, FunctionType
 
 import numpy as np
+from numba import types
 
 from rapids_trav.errors import TravError, written
 from rapids_trav.programs.definition import ARGUMENTS, Program, n_arguments
@@ -104,3 +105,20 @@ def _indices(apply: Callable) -> frozenset[int]:
                 if isinstance(index, (int, np.integer)):
                     found.add(int(index))
     return frozenset(found)
+
+
+def wrong_result(program: Program, name: str, result: types.Type) -> str | None:
+    """Return what is wrong with a `result` of this type from function `name`; None if nothing is."""
+    what = f"{name} of program {program.name!r}"
+    if name == "active":
+        if isinstance(result, (types.Boolean, types.Integer)):
+            return None
+        return f"{what} gives {result}, which is neither true nor false: return a comparison."
+    if not isinstance(result, (types.Boolean, types.Integer, types.Float)):
+        return f"{what} cannot be compiled (it gives {result}): return a real number on every path."
+    if name != "total" and program.dtype.startswith("int") and isinstance(result, types.Float):
+        return (
+            f"{what} gives {result}, and the program's values are {program.dtype}: make it an integer there, "
+            f"with int() or //, or give the program a dtype of floats."
+        )
+    return None

@@ -34,3 +34,24 @@ class RunState:
     total: float = 0.0
     residual: float = float("nan")
     policy: Mapping[str, float] = field(default_factory=dict)
+
+
+STORAGE_PENALTY = 10  # k: cost of a scattered read relative to a sequential one
+
+
+def gather_mode(active_edges: int, n_edges: int, paged: bool = False, penalty: int = STORAGE_PENALTY) -> str:
+    """Return "notify" if it costs no more than "pull", else "pull".
+
+    Parameters
+    ----------
+    active_edges : int
+        Number of out-edges of the active vertices.
+    n_edges : int
+        Number of edges of the graph; an undirected edge counts once for each direction.
+    paged : bool
+        Whether the edges come from storage.
+    penalty : int
+        The factor k of storage.
+    """
+    factor = 2 * penalty if paged else 2
+    return "notify" if factor * active_edges <= n_edges else "pull"

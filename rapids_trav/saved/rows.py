@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList, search_offsets
-from rapids_trav.csr.blocks import BLOCK, edge_blocks
+from rapids_trav.csr.adjacency import BLOCK, Adjacency, Array, EdgeList, edge_blocks, search_offsets
 from rapids_trav.frames.columns import Frame, move
 from rapids_trav.frames.decimals import column_of, from_integers
 from rapids_trav.ids.maps import IdMap, Library

@@ -7,8 +7,7 @@ from typing import Any
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.edges.arrow_edges import ArrowEdges
-from rapids_trav.edges.build_pass import BuildPass
-from rapids_trav.edges.slices import SlicedEdges
+from rapids_trav.edges.build_pass import BuildPass, SlicedEdges
 from rapids_trav.edges.sources import EdgeSource, FrameEdges, edge_columns, open_edges, require_column
 from rapids_trav.engines import select, spread_over
 from rapids_trav.engines.interface import Engine
@@ -22,11 +21,10 @@ from rapids_trav.ids.renumber_streamed import renumber_distinct
 from rapids_trav.memory.model.build import grown_bytes, order_bytes
 from rapids_trav.storage.build_options import BuildOptions
 from rapids_trav.storage.edge_rows import EdgeRows, Weight
-from rapids_trav.storage.in_memory import InMemory
+from rapids_trav.storage.in_memory import GraphParts, InMemory
 from rapids_trav.storage.interface import GraphEdges
 from rapids_trav.storage.memory_errors import is_out_of_memory, telling_of_memory
 from rapids_trav.storage.on_devices import OnDevices, is_spread
-from rapids_trav.storage.parts import GraphParts
 from rapids_trav.storage.placement import MemoryLimits, Placement, place_edges, rows_within
 from rapids_trav.storage.spilled_build import least_bytes
 from rapids_trav.utilities.phase_times import PhaseTimes
@@ -170,7 +168,7 @@ def _locality_order(
     The edges are `codes` if these are in memory and may stay there; otherwise they are read `again`.  Their
     adjacency is in the engine's memory or outside it, as that of a graph would be.
     """
-    from rapids_trav.ids.locality_order import grown  # imports Numba, which other orders do not need
+    from rapids_trav.ids.degree_order import grown  # imports Numba, which other orders do not need
 
     more_bytes = order_bytes(ids.n)
     placement = place_edges(

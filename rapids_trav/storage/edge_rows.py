@@ -8,12 +8,14 @@ must be of a type that converts to the graph's.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from types import ModuleType
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from rapids_trav.csr.adjacency import Array
+from rapids_trav.csr.adjacency import Array, offset_dtype
 from rapids_trav.edges.arrow_edges import ArrowEdges
 from rapids_trav.edges.sources import EdgeSource, FrameEdges
 from rapids_trav.engines.interface import Engine
@@ -23,8 +25,114 @@ from rapids_trav.frames.decimals import as_floats, as_integers, decimals_of
 from rapids_trav.ids.lookup import known_again
 from rapids_trav.ids.maps import Encoder, IdMap, Library, Portable, vertex_dtype
 from rapids_trav.storage.filters import Mask, Where, columns_of, flags_of, is_mask, resolved
-from rapids_trav.storage.kept_ends import kept_ends
-from rapids_trav.storage.row_index import RowIndex, fits
+
+BUILD_BYTES = 64  # per row, at most, while the index is built on a GPU
+WORTHWHILE = 2  # the index is faster if it reads at most 1 / WORTHWHILE of the rows
+
+
+class RowIndex:
+    """Numbers of the rows, by the internal id of their source.
+
+    Parameters
+    ----------
+    engine : Engine
+        Builds the index, in its memory.
+    n_vertices : int
+    u, v : integer array, (n_rows,)
+        Internal ids of both ends of each row.
+    """
+
+    def __init__(self, engine: Engine, n_vertices: int, u: Array, v: Array) -> None:
+        numbers = engine.xp.arange(len(u), dtype=offset_dtype(len(u)))
+        # The numbers travel as the weights of the edges.
+        built = engine.build_adjacency(partial(iter, [(u, v, numbers)]), n_vertices)
+        assert built.weights is not None
+        self._xp = engine.xp
+        self._own = engine.answers
+        self._rows = replace(built, weights=None)
+        self._offsets, self._destinations = built.row_offsets, built.column_indices
+        self._numbers = built.weights
+
+    @property
+    def nbytes(self) -> int:
+        return self._offsets.nbytes + self._destinations.nbytes + self._numbers.nbytes
+
+    def inside(self, distance: Array, vertices: Array | None = None) -> Array | None:
+        """Return the numbers of the rows with both ends chosen, ascending; None if reading all is faster.
+
+        Parameters
+        ----------
+        distance : int32 array, (n_vertices,)
+            0 or more at the chosen vertices, else -1.
+        vertices : array, optional
+            The chosen vertices, if they are known.
+        """
+        xp = self._xp
+        sources = xp.flatnonzero(distance >= 0) if vertices is None else vertices
+        if self._own is not None:
+            most = len(self._numbers) // WORTHWHILE
+            return self._own.rows_inside(self._rows, self._numbers, distance, sources, most)
+        begins = self._offsets[sources].astype(np.int64)
+        degrees = self._offsets[sources + 1] - begins
+        n_read = int(degrees.sum())
+        if n_read * WORTHWHILE > len(self._numbers):
+            return None
+        entries = _ranges(begins, degrees, n_read, xp)
+        rows: Array = self._numbers[entries[distance[self._destinations[entries]] >= 0]]
+        rows.sort()
+        return rows
+
+
+def fits(engine: Engine, n_rows: int) -> bool:
+    """Return whether building an index uses at most half of the engine's free memory."""
+    return 2 * BUILD_BYTES * n_rows <= engine.free_bytes()
+
+
+def _ranges(begins: Array, lengths: Array, total: int, xp: ModuleType) -> Array:
+    """Return the integers of ranges, one range after another."""
+    begins, lengths = begins[lengths > 0], lengths[lengths > 0]
+    steps = xp.ones(total, np.int64)
+    if total:
+        steps[0] = begins[0]
+        steps[xp.cumsum(lengths)[:-1]] = begins[1:] - (begins[:-1] + lengths[:-1] - 1)
+    return xp.cumsum(steps)
+
+
+ROWS = 1 << 16  # smallest block of rows: its temporary arrays fit the cache of a core
+PIECES = 16  # blocks, at least, however few rows are flagged, unless a block would have fewer than `ROWS`
+SHARED = 1 << 18  # rows from which several threads are faster than one
+
+
+def kept_ends(
+    encode: Encoder, ends: Sequence[np.ndarray], flags: np.ndarray, dtype: np.dtype
+) -> list[np.ndarray]:
+    """Return the internal ids, in `dtype`, of the flagged rows of each array of `ends`.
+
+    Only flagged rows are looked up.  `encode` must give each value an id that does not depend on the other
+    values of the block.
+    """
+    from rapids_trav.jit.kernels import Threads
+
+    n_rows = ROWS * len(flags) // (2 * int(np.count_nonzero(flags)) + 1)  # ROWS / 2 of them are kept
+    n_rows = max(ROWS, min(len(flags) // PIECES, n_rows))
+    firsts = range(0, len(flags), n_rows)
+    places = np.cumsum([0, *(np.count_nonzero(flags[first : first + n_rows]) for first in firsts)])
+    found = [np.empty(places[-1], dtype) for _ in ends]
+
+    def keep_rows(begin: int, end: int) -> None:
+        for i in range(begin, end):
+            rows = slice(firsts[i], firsts[i] + n_rows)
+            kept = np.flatnonzero(flags[rows])
+            for given, internal in zip(ends, found, strict=True):
+                some = encode([given[rows][kept]])
+                if len(some) and some.min() < 0:
+                    raise TravError(EDGES_CHANGED)
+                internal[places[i] : places[i + 1]] = some
+
+    with Threads() as team:
+        team.run(keep_rows, len(firsts), grain=-(-SHARED // n_rows))
+    return found
+
 
 MOST_PARTS = 64  # frames that are collected before they are concatenated: small frames are mostly overhead
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -13,8 +13,10 @@ from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.csr.paths import PathLayout
 from rapids_trav.engines.interface import Chunks, Engine
 from rapids_trav.engines.runs import GatherView, LinkView
+from rapids_trav.ids.maps import IdMap
 from rapids_trav.memory.budget import Beside, Budget, held
 from rapids_trav.storage.adjacency_set import AdjacencySet, MemoryView
+from rapids_trav.storage.edge_rows import PairReader
 from rapids_trav.storage.interface import GraphEdges
 from rapids_trav.storage.mapped_arrays import place_of
 
@@ -141,3 +143,31 @@ class InMemory:
             key = (name, place_of(part))
             rows[key] = rows.get(key, 0) + part.nbytes
         return [(name, n_bytes, place) for (name, place), n_bytes in rows.items()]
+
+
+@dataclass(frozen=True)
+class GraphParts:
+    """Parts of a graph, built from its edges or read from a folder, from which `Graph` is made.
+
+    Attributes
+    ----------
+    rows : PairReader
+        Reader of the caller's edges.
+    ids : IdMap
+    storage : InMemory
+        Storage of the adjacencies.
+    n_edges : int
+    directed : bool
+    weight : hashable or None
+        Column of the weights.
+    build_times : dict of str to float
+        Seconds by phase.
+    """
+
+    rows: PairReader
+    ids: IdMap
+    storage: InMemory
+    n_edges: int
+    directed: bool
+    weight: Hashable | None
+    build_times: dict[str, float]

@@ -12,8 +12,7 @@ from functools import cached_property, partial
 from typing import TypeGuard
 
 from rapids_trav.csr.adjacency import Adjacency, Array
-from rapids_trav.engines.interface import Chunks, Engine
-from rapids_trav.engines.spread import Replica, SpreadEngine, SpreadRows
+from rapids_trav.engines.interface import Chunks, Engine, Replica, SpreadEngine, SpreadRows
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.memory.model.build import graph_bytes
 from rapids_trav.storage.adjacency_set import AdjacencySet, MemoryView

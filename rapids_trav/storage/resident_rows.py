@@ -16,7 +16,7 @@ from rapids_trav.engines.interface import DeviceEngine
 from rapids_trav.memory.budget import Budget
 from rapids_trav.memory.model.build import resident_rows_bytes
 from rapids_trav.memory.model.search import search_bytes
-from rapids_trav.storage.search_memory import SEARCH
+from rapids_trav.storage.block_sizes import SEARCH
 
 ROWS = "the rows of a search"
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
-from rapids_trav.csr.blocks import edge_blocks
+from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList, edge_blocks
 from rapids_trav.csr.pages import page_rows
 from rapids_trav.engines.interface import Chunks, DType, Engine, Place
 from rapids_trav.errors import TravMemoryError
@@ -19,7 +18,7 @@ from rapids_trav.storage.block_sizes import block_within
 from rapids_trav.storage.interface import is_device
 from rapids_trav.storage.mapped_arrays import Scratch
 from rapids_trav.storage.resident_rows import ResidentRows
-from rapids_trav.utilities import host_memory
+from rapids_trav.utilities import machine
 from rapids_trav.utilities.sizes import readable
 
 SPARE_SHARE = 16  # a spare array of each thread takes at most this share of the limit in memory
@@ -103,7 +102,7 @@ class SpilledBuild(LimitedArrays):
         n_bytes = n * np.dtype(dtype).itemsize
         if not is_device(self.engine):
             return self.scratch.on_disk(n, dtype, what)
-        if n_bytes <= host_memory.available_bytes() - host_memory.RESERVE:
+        if n_bytes <= machine.available_bytes() - machine.RESERVE:
             try:
                 return self.engine.empty_pinned(n, dtype)
             except MemoryError:
@@ -120,7 +119,7 @@ class SpilledBuild(LimitedArrays):
             return adjacency
 
         def loaded(array: Array, what: str) -> Array:
-            if array.nbytes > host_memory.available_bytes() - host_memory.RESERVE:
+            if array.nbytes > machine.available_bytes() - machine.RESERVE:
                 return array
             copy = self.allocate(len(array), array.dtype, what)
             copy[:] = array

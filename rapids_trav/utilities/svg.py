@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from rapids_trav.utilities.heights import is_uneven, shares
+from rapids_trav.utilities.figures import is_uneven, shares
 
 BAR_WIDTH, BAR_HEIGHT = 26, 80  # pixels
 WIDEST = 900  # pixels of all bars; more of them are narrower

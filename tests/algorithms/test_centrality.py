@@ -292,7 +292,7 @@ def test_a_graph_without_vertices():
 @pytest.mark.parametrize("some", [None, 150])
 def test_fewer_searches_run_at_once_under_a_small_limit(monkeypatch, some):
     """Sums over distances use the threads that there is memory for, and the answer is the same."""
-    monkeypatch.setattr("rapids_trav.storage.search_memory.threads_of", lambda place: 3)
+    monkeypatch.setattr("rapids_trav.storage.block_sizes.threads_of", lambda place: 3)
     edges, together = generators.rmat(9, 4, seed=2), []
     asked = None if some is None else edges["src"].drop_duplicates()[:some]
     wanted, limit, sums = edges.trav.closeness(asked), 1000, CpuEngine.distance_sums

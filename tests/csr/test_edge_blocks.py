@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rapids_trav.csr import statistics
-from rapids_trav.csr.adjacency import Adjacency
-from rapids_trav.csr.blocks import BLOCK, edge_blocks, sources
+from rapids_trav.csr.adjacency import BLOCK, Adjacency, edge_blocks, sources
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.memory.budget import Budget
 from rapids_trav.storage.block_sizes import FEWEST_READ, block_within

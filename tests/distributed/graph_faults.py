@@ -113,7 +113,7 @@ def held(dask_worker: Any) -> tuple[int, int, int]:
     import gc
 
     from rapids_trav.distributed.ranks.rank_graph import RankGraph
-    from rapids_trav.distributed.session.worker_ranks import NAME
+    from rapids_trav.distributed.session.rank_actor import NAME
 
     gc.collect()
     ranks = dask_worker.extensions[NAME]._ranks if NAME in dask_worker.extensions else {}

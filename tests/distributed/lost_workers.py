@@ -18,7 +18,7 @@ from distributed.core import Status
 from graph_faults import arm, die, die_at, held
 
 from rapids_trav import TravError
-from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.engines.multigpu.communicator import RankError
 
 SOON = 50.0  # seconds within which an error must be raised: before ranks give up one that is silent, after 60
 EDGES = pd.DataFrame(np.random.default_rng(8).integers(0, 3000, (12_000, 2)), columns=["src", "dst"])

@@ -10,7 +10,7 @@ from concurrent.futures import Future
 
 import pytest
 
-from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.engines.multigpu.communicator import RankError
 
 pytest.importorskip("distributed")
 dask = pytest.importorskip("dask.dataframe")

@@ -13,7 +13,7 @@ from client_processes import client_with_graph, started
 from pandas.testing import assert_frame_equal
 
 from rapids_trav import TravError
-from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.engines.multigpu.communicator import RankError
 
 distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask.dataframe")

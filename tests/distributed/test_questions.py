@@ -8,7 +8,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from rapids_trav import Graph, Neighborhood, Traced, TravError, UnknownVertexError
-from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.engines.multigpu.communicator import RankError
 
 distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask.dataframe")

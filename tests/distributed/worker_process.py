@@ -8,7 +8,7 @@ import gc
 import pandas as pd
 
 import rapids_trav.distributed.session.gang
-import rapids_trav.distributed.session.worker_ranks  # noqa: F401
+import rapids_trav.distributed.session.rank_actor  # noqa: F401
 from rapids_trav.distributed.ranks import service
 from rapids_trav.distributed.ranks.rank_graph import RankBuildOptions
 from rapids_trav.distributed.ranks.state import RankState

@@ -42,9 +42,8 @@ def ranked(cupy, graph: Graph, n_ranks: int, blocks: int = 1, devices=None, lean
     """Deal the vertices of a graph to ranks and build the rows of each; they share a GPU by default."""
     from rapids_trav.engines.multigpu.one_launch.dealing import Dealing
     from rapids_trav.engines.multigpu.one_launch.group import LaunchGroup
-    from rapids_trav.engines.multigpu.one_launch.lean_rows import lean_rows
     from rapids_trav.engines.multigpu.one_launch.peers import reach_each_other
-    from rapids_trav.engines.multigpu.one_launch.rows import rows_of
+    from rapids_trav.engines.multigpu.one_launch.rows import lean_rows, rows_of
 
     u, v = graph.edges
     degree = np.bincount(u, minlength=graph.n) + np.bincount(v, minlength=graph.n)

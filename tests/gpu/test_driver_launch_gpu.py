@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from rapids_trav.engines.cuda.runtime import driver_launch
+from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.cuda.runtime.loader import Kernels
 from rapids_trav.engines.interface import BfsOptions
 
@@ -40,7 +40,7 @@ def by_cupy(monkeypatch):
 def test_a_search_is_launched_by_the_driver_where_it_can_be(engine, monkeypatch, by_cupy, name, with_driver):
     pytest.importorskip("cuda.bindings")
     if not with_driver:
-        monkeypatch.setattr(driver_launch, "_modules", lambda: None)
+        monkeypatch.setattr(loader, "_modules", lambda: None)
     graph = GRAPHS[name]
     distance, predecessor = search(engine, GraphView(graph, engine))
     assert np.array_equal(distance, graph.distance([0]))

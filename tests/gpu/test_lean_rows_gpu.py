@@ -47,11 +47,11 @@ def test_a_vertex_is_offered_once_by_each_rank(cupy, n_ranks):
 
 @pytest.mark.parametrize("vertex", [np.int32, np.int64])
 def test_wide_ids_and_offsets(cupy, monkeypatch, vertex):
-    from rapids_trav.engines.multigpu.one_launch import lean_rows, rows
+    from rapids_trav.engines.multigpu.one_launch import rows
     from rapids_trav.engines.multigpu.one_launch.dealing import Dealing
 
-    for module, name in ((lean_rows, "edge_type"), (rows, "offset_type")):
-        monkeypatch.setattr(module, name, lambda n: np.dtype(np.int64))
+    for name in ("edge_type", "offset_type"):
+        monkeypatch.setattr(rows, name, lambda n: np.dtype(np.int64))
     monkeypatch.setattr(Dealing, "vertex_dtype", np.dtype(vertex))
     check(ranked(cupy, rmat(11, 16, seed=4), 3, lean=True), [1])
 
@@ -60,10 +60,10 @@ def test_wide_ids_and_offsets(cupy, monkeypatch, vertex):
 @pytest.mark.parametrize("vertex", [np.int32, np.int64])
 def test_rows_are_those_of_the_layout_with_both_ends(cupy, monkeypatch, at_once, vertex):
     """Rows are sorted in ranges, of which one may be shorter than a row."""
-    from rapids_trav.engines.multigpu.one_launch import lean_rows
+    from rapids_trav.engines.multigpu.one_launch import rows
     from rapids_trav.engines.multigpu.one_launch.dealing import Dealing
 
-    monkeypatch.setattr(lean_rows, "SORTED_AT_ONCE", at_once)
+    monkeypatch.setattr(rows, "SORTED_AT_ONCE", at_once)
     monkeypatch.setattr(Dealing, "vertex_dtype", np.dtype(vertex))
     for graph in (GRAPHS["undirected"], GRAPHS["loops"], star(30)):
         made = [ranked(cupy, graph, 2, lean=lean).group.ranks for lean in (False, True)]
@@ -79,7 +79,7 @@ def test_rows_are_those_of_the_layout_with_both_ends(cupy, monkeypatch, at_once,
 
 def test_a_rank_that_never_launches_ends_the_others(cupy, monkeypatch):
     """Offers that nobody took do not count in the next search."""
-    from rapids_trav.engines.multigpu.errors import RankError
+    from rapids_trav.engines.multigpu.communicator import RankError
     from rapids_trav.engines.multigpu.one_launch import launch
 
     made = ranked(cupy, GRAPHS["undirected"], 3, lean=True, deadline=0.5)

@@ -15,7 +15,7 @@ import pytest
 from pairs import pairs
 
 from rapids_trav.distributed.ranks.launched_rows import ROWS, SHARED
-from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.engines.multigpu.communicator import RankError
 from rapids_trav.engines.multigpu.loopback import run_ranks
 from rapids_trav.errors import TravMemoryError
 
@@ -98,7 +98,7 @@ def test_lean_rows_where_both_do_not_fit(cupy, monkeypatch):
 
 def test_threads_that_begin_together_name_one_process(cupy, monkeypatch):
     """With two names a rank would open memory of its own process by a handle, which CUDA refuses."""
-    from rapids_trav.engines.multigpu.one_launch import handles
+    from rapids_trav.engines.multigpu.one_launch import peers
 
     made = uuid.uuid4
 
@@ -107,7 +107,7 @@ def test_threads_that_begin_together_name_one_process(cupy, monkeypatch):
         return made()
 
     monkeypatch.setattr(uuid, "uuid4", slowly)
-    spec = importlib.util.spec_from_file_location("handles_again", handles.__file__)
+    spec = importlib.util.spec_from_file_location("handles_again", peers.__file__)
     again = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, spec.name, again)  # where a dataclass looks for its module
     spec.loader.exec_module(again)
@@ -145,7 +145,7 @@ def asked_together(ask, n_threads=8):
 def test_ranks_that_cannot_search_in_one_launch_take_the_grid_and_say_why(cupy, monkeypatch, reason):
     """All ranks decide alike, though the reason is one rank's."""
     from rapids_trav.engines.multigpu.local_cuda import CudaWork
-    from rapids_trav.engines.multigpu.one_launch import handles, launch
+    from rapids_trav.engines.multigpu.one_launch import launch, peers
 
     of_rank = threading.local()
     runtime = cupy.cuda.runtime
@@ -167,9 +167,9 @@ def test_ranks_that_cannot_search_in_one_launch_take_the_grid_and_say_why(cupy, 
     elif reason == "handle":
         monkeypatch.setattr(runtime, "ipcGetMemHandle", on_rank_1(runtime.ipcGetMemHandle, fails))
     else:
-        monkeypatch.setattr(handles, "_process", lambda: f"process of rank {of_rank.number}")
+        monkeypatch.setattr(peers, "_process", lambda: f"process of rank {of_rank.number}")
         if reason == "host":
-            monkeypatch.setattr(handles, "_host", lambda: f"host of rank {of_rank.number}")
+            monkeypatch.setattr(peers, "_host", lambda: f"host of rank {of_rank.number}")
 
     def ask(case):
         return case, case.search([0], trace=True), case.memory()

@@ -286,9 +286,9 @@ def test_ranks_agree_on_offsets_where_one_needs_wide_ones(cupy, monkeypatch, lea
 def test_offsets_that_were_built_wide_become_narrow(cupy, monkeypatch, lean):
     """Rows of 2^31 entries are built with offsets of 64 bits, and searched with 32 bits without a sign."""
     from rapids_trav.engines.cuda.build import in_memory
-    from rapids_trav.engines.multigpu.one_launch import lean_rows, rows
+    from rapids_trav.engines.multigpu.one_launch import rows
 
-    for module in (rows, in_memory, lean_rows):
+    for module in (rows, in_memory):
         monkeypatch.setattr(module, "edge_type", lambda n: np.dtype(np.int64))
     for graph in (rmat(11, 16, seed=4), *([] if lean else [random(3000, 20_000, symmetric=False)])):
         made = ranked(cupy, graph, 2, lean=lean)
@@ -308,7 +308,7 @@ def test_offsets_leave_room_for_entries_past_the_end(cupy, entries, bits):
 
 def test_a_rank_that_never_launches_ends_the_others(cupy, monkeypatch):
     """They wait until the deadline and say which GPU was missing; the next search is answered."""
-    from rapids_trav.engines.multigpu.errors import RankError
+    from rapids_trav.engines.multigpu.communicator import RankError
     from rapids_trav.engines.multigpu.one_launch import launch
 
     made = ranked(cupy, GRAPHS["undirected"], 3, deadline=0.5)
@@ -326,7 +326,7 @@ def test_a_rank_that_never_launches_ends_the_others(cupy, monkeypatch):
 
 def test_ranks_that_are_told_to_stop_do_not_wait(cupy, monkeypatch):
     """The word is in the memory of one rank, which tells the others; the deadline is far."""
-    from rapids_trav.engines.multigpu.errors import RankError
+    from rapids_trav.engines.multigpu.communicator import RankError
     from rapids_trav.engines.multigpu.one_launch import launch
 
     made = ranked(cupy, GRAPHS["undirected"], 3, deadline=1e6)
@@ -354,7 +354,7 @@ def test_all_blocks_leave_wherever_they_wait(cupy, monkeypatch, lean, ask_every)
     The last block of a rank may leave at a barrier, too.  If it did not tell the other rank, that would wait
     until the deadline, and say so.
     """
-    from rapids_trav.engines.multigpu.errors import RankError
+    from rapids_trav.engines.multigpu.communicator import RankError
     from rapids_trav.engines.multigpu.one_launch import launch
 
     monkeypatch.setitem(launch.TUNED, "ASK_EVERY", ask_every)
@@ -406,7 +406,7 @@ def test_a_caller_who_is_interrupted_ends_the_search(cupy, monkeypatch):
 
 def test_closing_ends_the_search_of_another_thread(cupy, monkeypatch):
     """The search waits for a rank that never launches, until `stop` is called."""
-    from rapids_trav.engines.multigpu.errors import RankError
+    from rapids_trav.engines.multigpu.communicator import RankError
     from rapids_trav.engines.multigpu.one_launch import launch
 
     made = ranked(cupy, GRAPHS["undirected"], 2, deadline=1e6)

@@ -5,7 +5,7 @@ import pytest
 from pairs import pairs
 
 from rapids_trav.engines.cpu import CpuEngine
-from rapids_trav.jit.launches import count_launches
+from rapids_trav.jit.kernels import count_launches
 from rapids_trav.memory.model.search import SHARED, SHARED_HEAVY_DEGREE
 
 from .small_graphs import GRAPHS, GraphView
@@ -62,6 +62,6 @@ def test_without_memory_for_32_searches_sources_are_searched_one_by_one(cupy, en
 
 
 def test_the_memory_model_and_the_kernel_agree_on_sizes():
-    from rapids_trav.engines.cuda.bfs.path_shares_batch import HEAVY_DEGREE, WARP
+    from rapids_trav.engines.cuda.bfs.path_shares import HEAVY_DEGREE, WARP
 
     assert (WARP, HEAVY_DEGREE) == (SHARED, SHARED_HEAVY_DEGREE)

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from rapids_trav import TravError, UnknownVertexError
-from rapids_trav.distributed.ranks import meeting, splitters
+from rapids_trav.distributed.ranks import meeting, renumber_spread
 from rapids_trav.distributed.ranks.columns import exchange_columns
-from rapids_trav.distributed.ranks.dictionary import build_ids
 from rapids_trav.distributed.ranks.rank import Rank
+from rapids_trav.distributed.ranks.renumber_spread import build_ids
 from rapids_trav.engines.multigpu.loopback import run_ranks
 from rapids_trav.frames.columns import Masked, move
 from rapids_trav.frames.libraries import library
@@ -49,7 +49,7 @@ def sample(monkeypatch):
 
     def choose(name):
         sampled, most = SAMPLES_AND_ROUNDS[name]
-        monkeypatch.setattr(splitters, "SAMPLED", sampled)
+        monkeypatch.setattr(renumber_spread, "SAMPLED", sampled)
         monkeypatch.setattr(meeting, "MOST", most)
 
     return choose

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rapids_trav.storage.row_index import RowIndex
+from rapids_trav.storage.edge_rows import RowIndex
 
 N, M = 2000, 30_000
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from rapids_trav.engines.cuda.bfs.policy import Beamer
+from rapids_trav.engines.cuda.bfs.direction import Beamer
 from rapids_trav.engines.interface import BfsOptions
 
 from .small_graphs import Graph, GraphView, check_tree, path, random, star

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from rapids_trav import TravError
-from rapids_trav.ids import each_vertex as module
-from rapids_trav.ids.each_vertex import each_vertex
+from rapids_trav.ids import given as module
+from rapids_trav.ids.given import each_vertex
 
 DAY = pd.Timestamp("2026-01-01")
 

@@ -23,7 +23,7 @@ from rapids_trav.saved import folder as saved_folder
 from rapids_trav.saved import write
 from rapids_trav.storage.mapped_arrays import Scratch, open_array, place_of
 from rapids_trav.storage.spilled_build import SpilledBuild
-from rapids_trav.utilities import host_memory
+from rapids_trav.utilities import machine
 from rapids_trav.utilities.atomic_files import folder_in_the_making
 
 EDGES = pd.DataFrame({"src": [3, 1, 1, 90], "dst": [1, 2, 90, 2], "cost": [1.0, 2.0, 3.0, 4.0]})
@@ -410,9 +410,9 @@ class PinnedEngine(CpuEngine):
         return np.empty(n, dtype)
 
 
-@pytest.mark.parametrize(("available", "place"), [(10**12, "host"), (host_memory.RESERVE + 399, "disk")])
+@pytest.mark.parametrize(("available", "place"), [(10**12, "host"), (machine.RESERVE + 399, "disk")])
 def test_edges_of_a_gpu_are_in_files_where_host_memory_is_short(monkeypatch, available, place):
-    monkeypatch.setattr(host_memory, "available_bytes", lambda: available)
+    monkeypatch.setattr(machine, "available_bytes", lambda: available)
     outside = SpilledBuild(PinnedEngine(), Budget("1MB"))
     assert place_of(outside.allocate(100, np.int32, "column indices")) == place
     adjacency = Adjacency(np.array([0, 100]), Scratch().on_disk(100, np.int32, "columns"))
@@ -429,17 +429,17 @@ def test_host_memory_that_cannot_be_pinned(monkeypatch):
 
 def test_available_memory(tmp_path, monkeypatch):
     (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable:   2000000 kB\n")
-    monkeypatch.setattr(host_memory, "MEMINFO", tmp_path / "meminfo")
-    monkeypatch.setattr(host_memory, "CGROUP", tmp_path)
-    assert host_memory.available_bytes() == 2_048_000_000
+    monkeypatch.setattr(machine, "MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(machine, "CGROUP", tmp_path)
+    assert machine.available_bytes() == 2_048_000_000
     (tmp_path / "memory.max").write_text("max\n")
     (tmp_path / "memory.current").write_text("900000\n")
-    assert host_memory.available_bytes() == 2_048_000_000
+    assert machine.available_bytes() == 2_048_000_000
     (tmp_path / "memory.max").write_text("1000000\n")
-    assert host_memory.available_bytes() == 100_000
+    assert machine.available_bytes() == 100_000
     (tmp_path / "memory.stat").write_text("anon 5\ninactive_file 50000\nactive_file 1\n")
-    assert host_memory.available_bytes() == 150_001
-    monkeypatch.setattr(host_memory, "MEMINFO", Path("/nowhere"))
-    assert host_memory.available_bytes() == 150_001
+    assert machine.available_bytes() == 150_001
+    monkeypatch.setattr(machine, "MEMINFO", Path("/nowhere"))
+    assert machine.available_bytes() == 150_001
     monkeypatch.undo()
-    assert 0 < host_memory.available_bytes() < 1 << 50
+    assert 0 < machine.available_bytes() < 1 << 50

@@ -13,8 +13,7 @@ from pairs import pairs
 
 from rapids_trav import Graph
 from rapids_trav.engines.cpu import CpuEngine
-from rapids_trav.storage.edge_rows import EdgeRows
-from rapids_trav.storage.row_index import RowIndex
+from rapids_trav.storage.edge_rows import EdgeRows, RowIndex
 
 N, M = 400, 3000
 IDS = {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rapids_trav.utilities.heights import UNEVEN, is_uneven, shares
+from rapids_trav.utilities.figures import UNEVEN, is_uneven, shares
 
 
 def test_the_smallest_that_is_not_zero_decides():

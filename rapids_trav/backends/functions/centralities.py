@@ -18,8 +18,7 @@ from rapids_trav.backends.dispatch import EVERY_SOURCE, dispatched, equals_itsel
 from rapids_trav.backends.engines import RowsView
 from rapids_trav.backends.functions.unweighted import located
 from rapids_trav.backends.graphs import structure_of
-from rapids_trav.backends.networkx_types import Arguments, Graph, Value
-from rapids_trav.backends.structure import Node, Structure
+from rapids_trav.backends.structure import Arguments, Graph, Node, Structure, Value
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.searches import DistanceSums
 

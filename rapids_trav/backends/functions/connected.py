@@ -12,8 +12,7 @@ from rapids_trav.backends.discovery import discover
 from rapids_trav.backends.dispatch import NEVER, ONE_SEARCH, dispatched
 from rapids_trav.backends.graphs import structure_of
 from rapids_trav.backends.kernels.components import group_members, label_components
-from rapids_trav.backends.networkx_types import Graph, Value
-from rapids_trav.backends.structure import Node, Structure
+from rapids_trav.backends.structure import Graph, Node, Structure, Value
 from rapids_trav.csr.adjacency import Array
 
 

@@ -7,11 +7,9 @@ from collections.abc import Collection, Iterator, Mapping
 import networkx as nx
 
 from rapids_trav.backends.dispatch import NEVER, dispatched
-from rapids_trav.backends.from_arrays import ArraySource
-from rapids_trav.backends.from_networkx import NetworkxSource
+from rapids_trav.backends.from_frame import ArraySource, NetworkxSource
 from rapids_trav.backends.graphs import LAZY, reading_through
-from rapids_trav.backends.networkx_types import Arguments, Graph, Value
-from rapids_trav.backends.structure import Node, Structure
+from rapids_trav.backends.structure import Arguments, Graph, Node, Structure, Value
 
 
 def _refuse(arguments: Arguments) -> str | None:

@@ -13,8 +13,7 @@ import numpy as np
 from rapids_trav.backends.dispatch import ANY, dispatched
 from rapids_trav.backends.graphs import structure_of
 from rapids_trav.backends.kernels.rank_gather import gather, gather_weighted, row_sums
-from rapids_trav.backends.networkx_types import Arguments, Graph, Value
-from rapids_trav.backends.structure import Node, Structure
+from rapids_trav.backends.structure import Arguments, Graph, Node, Structure, Value
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.jit.kernels import Threads
 

@@ -11,10 +11,9 @@ import numpy as np
 
 from rapids_trav.backends.discovery import Discovery, bound_refusal, discover, levels_within
 from rapids_trav.backends.dispatch import EDGES, NEVER, SETS, dispatched, networkx_version
-from rapids_trav.backends.from_arrays import ArraySource
+from rapids_trav.backends.from_frame import ArraySource
 from rapids_trav.backends.graphs import graph_over, structure_of
-from rapids_trav.backends.networkx_types import Arguments, Graph, Value
-from rapids_trav.backends.structure import Node, Rows, Structure
+from rapids_trav.backends.structure import Arguments, Graph, Node, Rows, Structure, Value
 from rapids_trav.csr.adjacency import Array
 
 Edge = tuple[Node, Node]

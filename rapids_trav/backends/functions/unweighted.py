@@ -11,8 +11,7 @@ from rapids_trav.backends.discovery import Discovery, bound_refusal, discover, l
 from rapids_trav.backends.dispatch import EVERY_SOURCE, NEVER, ONE_SEARCH, dispatched
 from rapids_trav.backends.graphs import structure_of
 from rapids_trav.backends.kernels.bidirectional import NONE, meet
-from rapids_trav.backends.networkx_types import Graph, Value
-from rapids_trav.backends.structure import Node, Structure
+from rapids_trav.backends.structure import Graph, Node, Structure, Value
 
 
 def located(structure: Structure, node: object, what: str, verb: str = "is not") -> int:

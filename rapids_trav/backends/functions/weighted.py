@@ -13,8 +13,7 @@ from rapids_trav.backends.discovery import bound_refusal
 from rapids_trav.backends.dispatch import BY_WEIGHT, EVERY_SOURCE, dispatched
 from rapids_trav.backends.graphs import structure_of
 from rapids_trav.backends.kernels.dijkstra import dijkstra
-from rapids_trav.backends.networkx_types import Arguments, Graph, Value
-from rapids_trav.backends.structure import Node, Structure, Weights
+from rapids_trav.backends.structure import Arguments, Graph, Node, Structure, Value, Weights
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.jit.kernels import aside
 

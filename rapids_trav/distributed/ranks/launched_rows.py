@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rapids_trav.distributed.ranks.numbering import Numbering
-from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.engines.multigpu.communicator import RankError
 from rapids_trav.engines.multigpu.one_launch.dealing import SHARED, Dealing
 from rapids_trav.engines.multigpu.partition import Part
 from rapids_trav.errors import TravError
 
 if TYPE_CHECKING:
-    from rapids_trav.engines.multigpu.one_launch.member import Member
+    from rapids_trav.engines.multigpu.one_launch.group import Member
 
 ROWS = {"both": "rows by both ends for one launch", "lean": "rows by destination for one launch (lean)"}
 
@@ -66,7 +66,7 @@ class LaunchedRows:
 
     def _dealt(self, direction: str) -> Member:
         from rapids_trav.engines.multigpu.one_launch.deal_among import deal_among, layout_for
-        from rapids_trav.engines.multigpu.one_launch.member import Member
+        from rapids_trav.engines.multigpu.one_launch.group import Member
 
         communicator, n = self.numbering.rank.communicator, self.numbering.n
         layout = layout_for(communicator, self.part, n, direction)

@@ -31,9 +31,8 @@ import numpy as np
 
 from rapids_trav.csr.array import Array
 from rapids_trav.distributed.ranks.rank import Rank, from_holders
-from rapids_trav.engines.multigpu.distinct import distinct
 from rapids_trav.engines.multigpu.grid import WORD, Grid, choose_grid
-from rapids_trav.engines.multigpu.lookup import offsets_in_ranges
+from rapids_trav.engines.multigpu.lookup import distinct, offsets_in_ranges
 from rapids_trav.engines.multigpu.one_launch.dealing import ALIGNED
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import move

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from rapids_trav.engines.multigpu import objects
+from rapids_trav.engines.multigpu import communicator
 from rapids_trav.engines.multigpu.communicator import Communicator
 from rapids_trav.engines.multigpu.local_work import LocalWork
 from rapids_trav.frames.libraries import Library
@@ -63,17 +63,17 @@ class Rank:
 
 def all_gather_objects(rank: Rank, value: Item) -> list[Item]:
     """Return the small object of each rank, in their order."""
-    return objects.gather_objects(rank.communicator, value, rank.xp)
+    return communicator.gather_objects(rank.communicator, value, rank.xp)
 
 
 def exchange_objects(rank: Rank, values: Sequence[Item]) -> list[Item]:
     """Send the k-th small object to rank k; return what each rank sent to this one."""
-    return objects.exchange_objects(rank.communicator, values, rank.xp)
+    return communicator.exchange_objects(rank.communicator, values, rank.xp)
 
 
 def raise_together(rank: Rank, error: Exception | None) -> None:
     """Raise the first error that any rank has, on all ranks; return if no rank has one."""
-    objects.raise_together(rank.communicator, error, rank.xp)
+    communicator.raise_together(rank.communicator, error, rank.xp)
 
 
 def from_holders(rank: Rank, mine: np.ndarray, values: np.ndarray) -> np.ndarray:

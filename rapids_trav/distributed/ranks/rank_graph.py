@@ -19,16 +19,14 @@ from typing import Any, cast
 import numpy as np
 
 from rapids_trav.csr.array import Array
-from rapids_trav.distributed.ranks.dictionary import build_ids
 from rapids_trav.distributed.ranks.edge_ends import count_ends, has_few_vertices, in_internal
-from rapids_trav.distributed.ranks.numbered_ids import NumberedIds, SpreadMap
 from rapids_trav.distributed.ranks.numbering import Numbering, build_numbering, grid_of
 from rapids_trav.distributed.ranks.rank import Rank, all_gather_objects, raise_together
-from rapids_trav.distributed.ranks.rank_answers import RankAnswers
-from rapids_trav.distributed.ranks.rank_engine import RankEngine
+from rapids_trav.distributed.ranks.rank_engine import RankEngine, RankStorage
 from rapids_trav.distributed.ranks.rank_rows import Ends, RankRows, RankSource
-from rapids_trav.distributed.ranks.rank_storage import RankStorage
-from rapids_trav.distributed.ranks.rank_values import RankValues
+from rapids_trav.distributed.ranks.rank_values import RankAnswers, RankValues
+from rapids_trav.distributed.ranks.renumber_spread import build_ids
+from rapids_trav.distributed.ranks.spread_ids import NumberedIds, SpreadMap
 from rapids_trav.edges.build_pass import isolated
 from rapids_trav.edges.sources import edge_columns
 from rapids_trav.engines.interface import Engine

@@ -6,8 +6,7 @@ from rapids_trav.algorithms.options import SearchOptions
 from rapids_trav.algorithms.request import ask
 from rapids_trav.distributed.ranks.rank_graph import RankGraph
 from rapids_trav.engines.multigpu.validate import parents, validate
-from rapids_trav.engines.searches import Search
-from rapids_trav.engines.verdict import Verdict
+from rapids_trav.engines.searches import Search, Verdict
 from rapids_trav.errors import TravError
 
 

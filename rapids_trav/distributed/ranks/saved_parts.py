@@ -23,15 +23,14 @@ from typing import Any
 import numpy as np
 
 from rapids_trav.csr.array import Array
-from rapids_trav.distributed.ranks.dictionary import build_ids
 from rapids_trav.distributed.ranks.edge_ends import rounds
-from rapids_trav.distributed.ranks.numbered_ids import NumberedIds, SpreadMap
 from rapids_trav.distributed.ranks.numbering import Numbering, stable_order
-from rapids_trav.distributed.ranks.part_counts import rows_of
 from rapids_trav.distributed.ranks.rank import Rank, all_gather_objects, raise_together
-from rapids_trav.distributed.ranks.rank_answers import RankAnswers
 from rapids_trav.distributed.ranks.rank_graph import RankBuildOptions, RankGraph, assemble
-from rapids_trav.distributed.ranks.rank_rows import Ends, RankRows, RankSource, has
+from rapids_trav.distributed.ranks.rank_rows import Ends, RankRows, RankSource, has, rows_of
+from rapids_trav.distributed.ranks.rank_values import RankAnswers
+from rapids_trav.distributed.ranks.renumber_spread import build_ids
+from rapids_trav.distributed.ranks.spread_ids import NumberedIds, SpreadMap
 from rapids_trav.errors import TravError, first_line
 from rapids_trav.frames.columns import Frame, move
 from rapids_trav.ids.maps import Column, vertex_dtype

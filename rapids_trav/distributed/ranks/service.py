@@ -16,14 +16,13 @@ import numpy as np
 from rapids_trav.algorithms import bfs, khop, levels, paths
 from rapids_trav.algorithms.options import PathOptions, whole_number
 from rapids_trav.distributed.ranks import saved_parts
-from rapids_trav.distributed.ranks.part_counts import count_duplicates, count_self_loops
 from rapids_trav.distributed.ranks.rank import Rank, all_gather_objects
 from rapids_trav.distributed.ranks.rank_graph import RankBuildOptions, RankGraph, build_graph
+from rapids_trav.distributed.ranks.rank_rows import count_duplicates, count_self_loops
 from rapids_trav.distributed.ranks.rank_validation import check_search
 from rapids_trav.distributed.ranks.state import Kept, RankState
-from rapids_trav.engines.multigpu.communicator import Communicator
-from rapids_trav.engines.multigpu.errors import RankError
-from rapids_trav.engines.verdict import Verdict
+from rapids_trav.engines.multigpu.communicator import Communicator, RankError
+from rapids_trav.engines.searches import Verdict
 from rapids_trav.errors import TravError, TravMemoryError, first_line
 from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.libraries import library

@@ -12,16 +12,19 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Coroutine, Sequence
-from contextlib import suppress
+from collections import deque
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from typing import NoReturn
 
+from dask._task_spec import Task
+from dask.typing import Key
 from distributed.diagnostics.plugin import SchedulerPlugin
 from distributed.protocol.pickle import dumps
 from distributed.scheduler import Scheduler, WorkerState
 
-from rapids_trav.distributed.session.registered import register
-from rapids_trav.distributed.session.tickets import Tickets
+from rapids_trav.distributed.session.rank_actor import install
 from rapids_trav.distributed.session.verdict import (
     FAILED,
     LATE,
@@ -31,9 +34,92 @@ from rapids_trav.distributed.session.verdict import (
     failure_of,
     lost_worker,
 )
-from rapids_trav.distributed.session.worker_ranks import install
-from rapids_trav.engines.multigpu.errors import WAS_CLOSED
+from rapids_trav.engines.multigpu.communicator import WAS_CLOSED, RankError
 from rapids_trav.errors import first_line
+
+FIRST = (0, 0, 0)  # priority of a task that takes no time
+
+
+def register(scheduler: Scheduler, client: str, workers: Sequence[str], replies: Sequence[Reply]) -> None:
+    """Make the frames in the replies of ranks Dask data that a client wants.
+
+    Parameters
+    ----------
+    scheduler : Scheduler
+    client : str
+        The id of a client that is connected.
+    workers, replies : sequences
+        The worker and the reply of each rank; the workers are present.
+    """
+    who_has: dict[Key, list[str]] = {}
+    nbytes: dict[Key, int] = {}
+    tasks: dict[Key, Task] = {}
+    for rank, (worker, reply) in enumerate(zip(workers, replies, strict=True)):
+        for frames in reply.get("frames", {}).values():
+            for key, size, _ in frames:
+                who_has[key], nbytes[key] = [worker], size
+                tasks[key] = Task(key, raise_lost, *lost_worker(worker, rank))
+    scheduler.update_data(who_has=who_has, nbytes=nbytes, client=client)
+    registered = [scheduler.tasks[key] for key in tasks]
+    for state in registered:
+        state.run_spec, state.priority = tasks[state.key], FIRST
+    if (spans := scheduler.extensions.get("spans")) is not None:  # a task that runs must belong to a span
+        spans.observe_tasks(registered, (), {})
+
+
+def raise_lost(reason: str, rank: int) -> NoReturn:
+    """Raise the error of a frame that was lost with its worker."""
+    raise RankError.because(reason, rank)
+
+
+@dataclass(eq=False)
+class _Ticket:
+    workers: tuple[str, ...]
+    granted: asyncio.Event
+
+
+class Tickets:
+    """Queues of requests for sets of workers.
+
+    A request joins the queues of all its workers when it is made, and is granted when it is the first in all
+    of them.  So no request overtakes another at any worker, all workers see overlapping requests in the same
+    order, and the oldest request can always proceed: none waits forever.
+    """
+
+    def __init__(self) -> None:
+        self._queues: dict[str, deque[_Ticket]] = {}
+
+    @asynccontextmanager
+    async def turn(self, workers: Sequence[str]) -> AsyncIterator[None]:
+        """Wait for the turn at all of these workers; the turn ends with the `with` block."""
+        ticket = _Ticket(tuple(workers), asyncio.Event())
+        for worker in ticket.workers:
+            self._queues.setdefault(worker, deque()).append(ticket)
+        self._grant(ticket)
+        try:
+            await ticket.granted.wait()
+            yield
+        finally:
+            self._leave(ticket)
+
+    def waiting(self) -> dict[str, int]:
+        """Return the number of requests queued at each worker, including the current one."""
+        return {worker: len(queue) for worker, queue in self._queues.items()}
+
+    def _grant(self, ticket: _Ticket) -> None:
+        if all(self._queues[worker][0] is ticket for worker in ticket.workers):
+            ticket.granted.set()
+
+    def _leave(self, ticket: _Ticket) -> None:
+        for worker in ticket.workers:
+            queue = self._queues[worker]
+            queue.remove(ticket)
+            if not queue:
+                del self._queues[worker]
+        for worker in ticket.workers:
+            if worker in self._queues:
+                self._grant(self._queues[worker][0])
+
 
 GRACE = 10.0  # seconds that the other ranks have to answer once one has failed
 STARTING = 60.0  # seconds to start a rank, in addition to the deadline for connecting with the others

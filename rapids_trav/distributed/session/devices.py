@@ -53,12 +53,12 @@ def connect_devices(control: TcpCommunicator, wanted: str | None) -> tuple[Devic
 
 def _connect_gpus(control: TcpCommunicator) -> Communicator:
     """Return NCCL's connection, or one through the host if ranks share a GPU, which NCCL refuses."""
-    from rapids_trav.engines.multigpu.objects import gather_objects
-    from rapids_trav.engines.multigpu.one_launch.handles import gpu
+    from rapids_trav.engines.multigpu.communicator import gather_objects
+    from rapids_trav.engines.multigpu.one_launch.peers import gpu
 
     gpus = gather_objects(control, gpu(), np)
     if len(set(gpus)) < len(gpus):
-        from rapids_trav.engines.multigpu.staged import StagedCommunicator
+        from rapids_trav.engines.multigpu.nccl import StagedCommunicator
 
         return StagedCommunicator(control)
     from cupy.cuda import nccl

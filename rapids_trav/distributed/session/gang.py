@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 import weakref
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from concurrent.futures import CancelledError
 from typing import Any, NoReturn, TypeVar
 
@@ -14,15 +14,38 @@ from distributed.protocol import to_serialize
 from distributed.protocol.pickle import dumps, loads
 
 from rapids_trav.distributed.session.conductor import Conductor
-from rapids_trav.distributed.session.kept import FramesOfRank, KeptOnWorkers, received
-from rapids_trav.distributed.session.placement import place
-from rapids_trav.distributed.session.tasks import put_partition
+from rapids_trav.distributed.session.kept import FramesOfRank, KeptOnWorkers, received, thread_for_others
+from rapids_trav.distributed.session.rank_actor import put_partition
 from rapids_trav.distributed.session.verdict import ERROR, FAILED, Reply
-from rapids_trav.distributed.session.waiting import thread_for_others
-from rapids_trav.engines.multigpu.communicator import DEADLINE
-from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.engines.multigpu.communicator import DEADLINE, RankError
 from rapids_trav.errors import TravError, first_line, listed
 from rapids_trav.utilities.progress import listening, report
+
+
+def place(holders: Sequence[Collection[str]], workers: Sequence[str]) -> list[int]:
+    """Return a rank for each partition.
+
+    Parameters
+    ----------
+    holders : sequence of collections of str
+        The workers that have a copy of each partition.
+    workers : sequence of str
+        The worker of each rank.
+
+    Notes
+    -----
+    A partition goes to a rank whose worker has a copy, and if there are several, to the one with the fewest
+    partitions.  The remaining partitions are assigned last, each to the rank with the fewest.
+    """
+    rank_at = {worker: rank for rank, worker in enumerate(workers)}
+    count = [0] * len(workers)
+    chosen = [-1] * len(holders)
+    candidates = [[rank_at[worker] for worker in holder if worker in rank_at] for holder in holders]
+    for k in sorted(range(len(holders)), key=lambda k: (not candidates[k], k)):
+        chosen[k] = min(candidates[k] or range(len(workers)), key=lambda rank: (count[rank], rank))
+        count[chosen[k]] += 1
+    return chosen
+
 
 PATIENCE = 1.0  # seconds after which a wait asks whether the ranks are still there
 TELLING = 0.2  # seconds between two questions for the progress of a call

@@ -16,9 +16,9 @@ from rapids_trav.engines.multigpu.communicator import (
     Form,
     Met,
     Note,
+    RankError,
     Traffic,
 )
-from rapids_trav.engines.multigpu.errors import RankError
 from rapids_trav.engines.multigpu.nccl import NcclCommunicator
 from rapids_trav.engines.multigpu.tcp import TcpCommunicator
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from dask.typing import Key
 from distributed.protocol import to_serialize
 from distributed.protocol.pickle import dumps, loads
 from distributed.threadpoolexecutor import ThreadPoolExecutor
-from distributed.worker import Worker
+from distributed.utils import sync
+from distributed.worker import Worker, get_worker
 from distributed.worker_state_machine import FreeKeysEvent
 
 from rapids_trav.distributed.ranks.state import Kept, RankState
 from rapids_trav.distributed.session.devices import connect_devices
 from rapids_trav.distributed.session.verdict import ERROR, FAILED, OK, Frames, Reply, agreed
-from rapids_trav.engines.multigpu.errors import WAS_CLOSED, RankError
+from rapids_trav.engines.multigpu.communicator import WAS_CLOSED, RankError
 from rapids_trav.engines.multigpu.tcp import TcpCommunicator
 from rapids_trav.errors import TravError, first_line
 from rapids_trav.frames.columns import Frame
@@ -194,3 +196,88 @@ def _packed_error(error: BaseException) -> bytes:
 
 def _said(error: BaseException) -> str:
     return first_line(error) if isinstance(error, Exception) else type(error).__name__
+
+
+NAME = "rapids_trav_rank"  # name of the worker's operation and of its extension
+
+
+class WorkerRanks:
+    """Extension of a Dask worker that holds the ranks on it."""
+
+    def __init__(self, worker: Worker) -> None:
+        self._worker = worker
+        self._ranks: dict[str, RankActor] = {}
+
+    def rank(self, gang: str) -> RankActor:
+        """Return the rank of a gang."""
+        if gang not in self._ranks:
+            raise TravError(
+                f"Worker {self._worker.address} has no part of this graph, which was closed or lost: build "
+                "it again."
+            )
+        return self._ranks[gang]
+
+    async def serve(self, gang: str, action: str, **arguments: Any) -> Reply:
+        """Perform an action on a rank for the scheduler or another worker."""
+        if action == "start":
+            self._ranks[gang] = RankActor(self._worker, gang, **arguments)
+        elif action == "leave":
+            if gang in self._ranks:
+                await self._ranks[gang].leave()
+        elif action == "close":
+            if (rank := self._ranks.pop(gang, None)) is not None:
+                await rank.close(**arguments)
+        elif action == "stop":
+            if gang in self._ranks:
+                self._ranks[gang].stop(**arguments)
+        elif action == "progress":
+            return {"status": "ok", "progress": self.rank(gang).progress}
+        elif action in ("meet", "call"):
+            return await getattr(self.rank(gang), action)(**arguments)
+        elif action == "fail":  # nothing to do for a rank that is gone, for example after a restart
+            if gang in self._ranks:
+                self._ranks[gang].fail(**arguments)
+        else:
+            self.rank(gang).put(**arguments)
+        return {"status": "ok"}
+
+    async def close(self) -> None:
+        """Close all ranks; the worker calls it when it closes."""
+        for gang in list(self._ranks):
+            await self._ranks.pop(gang).close()
+
+
+def install(dask_worker: Worker) -> None:
+    """Prepare a worker for ranks; calling it again does no harm."""
+    if NAME not in dask_worker.extensions:
+        ranks = WorkerRanks(dask_worker)
+        dask_worker.extensions[NAME] = ranks
+        dask_worker.handlers[NAME] = ranks.serve
+
+
+def put_partition(gang: str, address: str, number: int, frame: Frame) -> None:
+    """Give a partition of the edges to the rank at a worker."""
+    worker = get_worker()
+    if worker.address == address:
+        _ranks(worker).rank(gang).put(number, frame)
+    else:
+        _ask(worker, address, gang, action="put", number=number, frame=to_serialize(frame))
+
+
+def _ranks(worker: Worker) -> WorkerRanks:
+    if NAME not in worker.extensions:
+        raise TravError(f"Worker {worker.address} has no part of a graph: build the graph again.")
+    return worker.extensions[NAME]
+
+
+def _ask(worker: Worker, address: str, gang: str, **message: object) -> dict:
+    async def ask() -> dict:
+        failure = await worker.scheduler.rapids_trav_failure(gang=gang)
+        if failure is not None:
+            raise RankError.because(*failure)
+        return await getattr(worker.rpc(address), NAME)(gang=gang, **message)
+
+    try:
+        return sync(worker.loop, ask)
+    except OSError as error:
+        raise RankError.because(f"worker {address} was lost with its part of the edges") from error

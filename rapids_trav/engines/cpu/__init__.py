@@ -30,7 +30,7 @@ from rapids_trav.engines.interface import (
 from rapids_trav.engines.runs import GatherView, LinkView, Run, RunOptions
 from rapids_trav.programs.definition import Program, Scalar
 from rapids_trav.programs.run_state import RunState
-from rapids_trav.utilities import host_memory
+from rapids_trav.utilities import machine
 
 
 class CpuEngine:
@@ -104,7 +104,7 @@ class CpuEngine:
 
     def free_bytes(self) -> int:
         """Return the bytes of memory that are available."""
-        return host_memory.available_bytes()
+        return machine.available_bytes()
 
     def count_ids(self, ids: Array, count: Array) -> None:
         """Add to `count`, int64 (n,), the number of times each internal id occurs in `ids`."""

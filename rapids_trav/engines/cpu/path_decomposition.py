@@ -25,10 +25,9 @@ from __future__ import annotations
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, search_offsets
-from rapids_trav.csr.parts import moved_together
+from rapids_trav.csr.array import moved_together
 from rapids_trav.csr.paths import PathLayout
-from rapids_trav.engines.cpu.runtime.intrinsics import load
-from rapids_trav.engines.cpu.runtime.many import Watch, search_all
+from rapids_trav.engines.cpu.runtime.intrinsics import Watch, load, search_all
 from rapids_trav.jit.kernels import Threads, kernel
 
 GRAIN = 1 << 12  # least edges for which another thread pays

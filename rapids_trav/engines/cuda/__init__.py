@@ -29,8 +29,7 @@ from rapids_trav.engines.interface import (
     View,
     WholeAnswers,
 )
-from rapids_trav.engines.run_shape import run_shape
-from rapids_trav.engines.runs import GatherView, LinkView, Run, RunOptions
+from rapids_trav.engines.runs import GatherView, LinkView, Run, RunOptions, run_shape
 from rapids_trav.errors import TravError
 from rapids_trav.memory.model.program import resident_bytes, union_bytes_on_gpu
 from rapids_trav.memory.model.search import Searches, shares_bytes
@@ -143,9 +142,9 @@ class CudaEngine:
 
     def empty_pinned(self, n: int, dtype: DType) -> Array:
         """Allocate a NumPy array of n entries in host memory that the GPU can access."""
-        from rapids_trav.engines.cuda.runtime import pinned
+        from rapids_trav.engines.cuda.runtime import memory
 
-        return pinned.empty_pinned(n, dtype)
+        return memory.empty_pinned(n, dtype)
 
     def take_over(self, adjacency: Adjacency) -> Adjacency:
         """Copy an adjacency of NumPy arrays to the device."""
@@ -220,7 +219,7 @@ class CudaEngine:
 
     def distance_sums(self, view: View, sources: Array, of: SumsOf, together: int) -> DistanceSums:
         """Sum the distances of a search from each of `sources`: at each vertex, or for each source."""
-        from rapids_trav.engines.cuda.bfs.distance_sums import distance_sums
+        from rapids_trav.engines.cuda.bfs.batch import distance_sums
 
         asked = Searches(number=min(len(sources), together), sums=of)
         n_bytes = asked.nbytes(False, view.n_vertices, view.out.column_indices.dtype.itemsize)
@@ -262,7 +261,7 @@ class CudaEngine:
         """
         if view.pages is None:
             return self.run(view, program, state, options)
-        from rapids_trav.engines.cpu.programs.errors import explained
+        from rapids_trav.engines.cpu.programs.compile import explained
         from rapids_trav.engines.cuda.executor import run_shared
 
         task = device_memory(f"program {program.name!r}", view.pages.budget.free)
@@ -283,10 +282,10 @@ class CudaEngine:
         self, into: Adjacency, weights: Array, distance: Array, unreached: Scalar
     ) -> Array:
         """Return each vertex's smallest nearer neighbour that explains its distance by weight, or -1."""
-        from rapids_trav.engines.cuda.results import shortest_paths
+        from rapids_trav.engines.cuda.results import predecessors
 
         with device_memory("the predecessors", distance.size * into.column_indices.dtype.itemsize):
-            return shortest_paths.tight_predecessors(into, weights, distance, unreached)
+            return predecessors.tight_predecessors(into, weights, distance, unreached)
 
     def synchronize(self) -> None:
         """Wait until all work launched on the current stream is done."""

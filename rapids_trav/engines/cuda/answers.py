@@ -41,10 +41,10 @@ class DeviceAnswers:
         self, found: Search, table: IntegerTable, n_sources: int, listed: bool = False
     ) -> tuple[dict[str, Array | BitMasked], Array | None]:
         """Return the columns for the vertices that joint sources reached, and these vertices if `listed`."""
-        from rapids_trav.engines.cuda.results import reached
+        from rapids_trav.engines.cuda.results import columns
 
         with device_memory("the answer", 24 * len(found.distance)):
-            return reached.reached(found, table, n_sources, listed)
+            return columns.reached(found, table, n_sources, listed)
 
     def rows_inside(
         self, index: Adjacency, numbers: Array, distance: Array, sources: Array, most_read: int

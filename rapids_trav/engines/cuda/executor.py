@@ -13,8 +13,7 @@ from rapids_trav.engines.cuda.blocks.plan import converges_in_memory, state_byte
 from rapids_trav.engines.cuda.programs.resident import ResidentExecutor
 from rapids_trav.engines.cuda.runtime.memory import free_bytes
 from rapids_trav.engines.iterations import iterate
-from rapids_trav.engines.run_shape import uses_degrees
-from rapids_trav.engines.runs import GatherView, Run, RunOptions
+from rapids_trav.engines.runs import GatherView, Run, RunOptions, uses_degrees
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.run_state import RunState
 

@@ -7,17 +7,56 @@ same group.  A call raises a `RankError` after the communicator's deadline, or w
 
 from __future__ import annotations
 
+import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from types import ModuleType
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from rapids_trav.csr.array import Array
-from rapids_trav.engines.multigpu.errors import InterruptError
-from rapids_trav.errors import first_line
+from rapids_trav.errors import CLOSED, TravError, first_line
+from rapids_trav.frames.columns import Array, move
+
+WAS_CLOSED = "the graph was closed"  # the reason for which questions that still run end
+
+
+class InterruptError(TravError):
+    """The caller has interrupted a request, which ends at the same point on all ranks; they stay usable."""
+
+    def __init__(self) -> None:
+        super().__init__("The call was interrupted: call it again.")
+
+    def __reduce__(self) -> tuple:
+        return type(self), ()
+
+
+class RankError(TravError):
+    """A rank failed, or did not answer in time, so that no rank can continue.
+
+    Attributes
+    ----------
+    rank : int or None
+        The rank at fault, or the first of several; None if it is not known.
+    """
+
+    def __init__(self, message: str, rank: int | None = None) -> None:
+        super().__init__(message)
+        self.rank = rank
+
+    @classmethod
+    def because(cls, reason: str, rank: int | None = None) -> RankError:
+        """Make the error for a reason, such as "rank 3 failed while searching: out of memory"."""
+        if reason == WAS_CLOSED:
+            return cls(CLOSED, rank)
+        remedy = "the graph is lost: remove the cause and build it again"
+        return cls(f"{reason[0].upper()}{reason[1:]}; {remedy}.", rank)
+
+    def __reduce__(self) -> tuple:
+        return type(self), (self.args[0], self.rank)  # keeps its rank when it is pickled
+
 
 DEADLINE = 60.0  # seconds that a rank waits for the others, by default
 
@@ -215,3 +254,43 @@ def sent(arrays: Sequence[Array], place: int) -> Traffic:
     """Return the traffic of sending arrays to a group in which the sender is at position `place`."""
     others = [array for position, array in enumerate(arrays) if position != place]
     return Traffic(len(others), sum(array.nbytes for array in others))
+
+
+Item = TypeVar("Item")
+LENGTH_WORDS = 2  # words before the data, which hold its length in bytes
+
+
+def gather_objects(communicator: Communicator, value: Item, xp: ModuleType) -> list[Item]:
+    """Return the small object of each rank, in their order; `xp` is the module of the ranks' arrays."""
+    words = to_words(pickle.dumps(value), xp)
+    received = communicator.all_gather(tuple(range(communicator.size)), words)
+    return [pickle.loads(to_bytes(words)) for words in received]
+
+
+def exchange_objects(communicator: Communicator, values: Sequence[Item], xp: ModuleType) -> list[Item]:
+    """Send the k-th small object to rank k; return what each rank sent to this one."""
+    words = [to_words(pickle.dumps(value), xp) for value in values]
+    received = communicator.exchange(tuple(range(communicator.size)), words)
+    return [pickle.loads(to_bytes(words)) for words in received]
+
+
+def raise_together(communicator: Communicator, error: Exception | None, xp: ModuleType) -> None:
+    """Raise the first error that any rank has, on all ranks; return if no rank has one."""
+    for other in gather_objects(communicator, error, xp):
+        if other is not None:
+            raise other
+
+
+def to_words(data: bytes | memoryview, xp: ModuleType) -> Array:
+    """Return bytes as an array of 32-bit words, preceded by the number of bytes."""
+    words = np.zeros(LENGTH_WORDS + -(-len(data) // 4), np.uint32)
+    words[:LENGTH_WORDS].view(np.uint64)[0] = len(data)
+    words[LENGTH_WORDS:].view(np.uint8)[: len(data)] = np.frombuffer(data, np.uint8)
+    return move(words, xp)
+
+
+def to_bytes(words: Array) -> memoryview:
+    """Return the bytes that `to_words` was given, without a copy on the CPU."""
+    host = np.ascontiguousarray(move(words, np))
+    length = int(host[:LENGTH_WORDS].view(np.uint64)[0])
+    return memoryview(host[LENGTH_WORDS:].view(np.uint8)[:length])

@@ -15,8 +15,18 @@ from typing import cast
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda import CudaEngine
 from rapids_trav.engines.cuda.device_memory import device_memory
-from rapids_trav.engines.interface import BfsOptions, Chunks, Engine, Ordered, Search, SearchStream, View
-from rapids_trav.engines.spread import Replica, SpreadRows, SpreadView
+from rapids_trav.engines.interface import (
+    BfsOptions,
+    Chunks,
+    Engine,
+    Ordered,
+    Replica,
+    Search,
+    SearchStream,
+    SpreadRows,
+    SpreadView,
+    View,
+)
 from rapids_trav.errors import TravError, written
 from rapids_trav.memory.model.search import Searches
 from rapids_trav.memory.model.spread import deal_bytes, dealt_bytes, layout_that_fits

@@ -12,7 +12,7 @@ import numpy as np
 from rapids_trav.csr.adjacency import offset_dtype
 from rapids_trav.engines.multigpu.local_work import Array, Compressed, Frontier, Owned, Reach
 from rapids_trav.jit.kernels import kernel
-from rapids_trav.utilities.host_memory import available_bytes
+from rapids_trav.utilities.machine import available_bytes
 
 
 class CpuWork:

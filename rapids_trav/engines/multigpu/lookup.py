@@ -9,10 +9,62 @@ from types import ModuleType
 import numpy as np
 
 from rapids_trav.csr.adjacency import search_offsets
+from rapids_trav.csr.array import Array
 from rapids_trav.engines.multigpu.communicator import Communicator
-from rapids_trav.engines.multigpu.distinct import distinct
-from rapids_trav.engines.multigpu.grid import Grid
-from rapids_trav.engines.multigpu.local_work import Array
+from rapids_trav.engines.multigpu.grid import WORD, Grid
+from rapids_trav.engines.multigpu.local_work import LocalWork
+from rapids_trav.engines.multigpu.sort_unique import expand_sorted
+from rapids_trav.engines.multigpu.sweeps import Sweep
+
+TABLE = 4  # bytes of the table, at most, for each number
+
+
+def distinct(xp: ModuleType, numbers: Array, end: int | None = None) -> tuple[Array, Array]:
+    """Return the distinct numbers in ascending order, and the position of each given number among them.
+
+    Numbers below 0 are left out and have position -1.  With `end`, all numbers are from -1 to end - 1.
+    """
+    if not len(numbers):  # CuPy cannot scan an empty array
+        return numbers, numbers
+    bits = 8 if xp is np else 1
+    if end is None or end * bits > 8 * TABLE * len(numbers):
+        return _by_sort(xp, numbers)
+    return by_table(numbers, end) if xp is np else _by_bitmap(numbers, end)
+
+
+def _by_sort(xp: ModuleType, numbers: Array) -> tuple[Array, Array]:
+    found, position = xp.unique(numbers, return_inverse=True)
+    n_below = int((found < 0).sum())
+    return found[n_below:], xp.maximum(position - n_below, -1)
+
+
+def by_table(numbers: Array, end: int) -> tuple[Array, Array]:
+    """Find distinct numbers by a table with an entry for each number of the range."""
+    present = np.zeros(end + 1, bool)
+    present[numbers] = True  # that of -1 is the last entry
+    present[end] = False
+    position = np.cumsum(present, dtype=numbers.dtype) - 1
+    position[end] = -1
+    return np.flatnonzero(present).astype(numbers.dtype, copy=False), position[numbers]
+
+
+def _by_bitmap(numbers: Array, end: int) -> tuple[Array, Array]:
+    import cupy
+
+    from rapids_trav.engines.cuda.runtime import loader
+
+    kernels = loader.load("lookup.cu", vertex_bits=8 * numbers.dtype.itemsize)
+    n, n_words = len(numbers), -(-end // 32)
+    bitmap = cupy.zeros(n_words, np.uint32)
+    kernels.launch("mark_numbers", n, numbers, n, bitmap)
+    counts = cupy.empty(n_words, numbers.dtype)
+    kernels.launch("count_marked", n_words, bitmap, n_words, counts)
+    scanned = cupy.cumsum(counts, dtype=numbers.dtype)
+    found = cupy.empty(int(scanned[-1]), numbers.dtype)
+    kernels.launch("list_marked", n_words, bitmap, n_words, scanned, found)
+    position = cupy.empty_like(numbers)
+    kernels.launch("find_marked", n, numbers, n, bitmap, scanned, position)
+    return found, position
 
 
 def ask(
@@ -64,3 +116,49 @@ def offsets_in_ranges(xp: ModuleType, ascending: Array, bounds: np.ndarray) -> l
 def _by_owner(grid: Grid, xp: ModuleType, ascending: Array) -> list[Array]:
     """Cut ascending vertices into the offsets of each owner."""
     return [of.astype(np.int32) for of in offsets_in_ranges(xp, ascending, grid.firsts)]
+
+
+ALPHA = 14  # pull if ALPHA times the frontier's edges exceed those not followed yet; Beamer's value
+
+
+class Follower:
+    """Traversal of the edges of one sweep on one rank, level after level.
+
+    Parameters
+    ----------
+    work : LocalWork
+    sweep : Sweep
+    block : int
+        Number of vertices of a rank.
+    claim : {"atomics", "sort"}
+    """
+
+    def __init__(self, work: LocalWork, sweep: Sweep, block: int, claim: str) -> None:
+        self.sweep = sweep
+        self._work = work
+        self._block = block
+        self._claim = claim
+        self._left = len(sweep.edges.targets)
+
+    def __call__(self, vertices: Array) -> tuple[list[Array], int, str]:
+        """Claim the vertices that a frontier of these vertices leads to.
+
+        Returns
+        -------
+        list of int32 arrays
+            For each block of the vertices "to", the offsets of the claimed ones.
+        int
+            Number of edges examined.
+        str
+            "push" or "pull".
+        """
+        sweep, work, block, n_blocks = self.sweep, self._work, self._block, len(self.sweep.fold_group)
+        frontier = work.frontier(sweep.edges, vertices)
+        n_edges = frontier.n_edges
+        if self._claim == "sort":
+            return expand_sorted(work, sweep.edges, frontier, sweep.reach, block, n_blocks), n_edges, "push"
+        self._left -= n_edges
+        if sweep.reverse is None or ALPHA * n_edges <= self._left:
+            return work.expand(sweep.edges, frontier, sweep.reach, block, n_blocks), n_edges, "push"
+        words = work.to_words(vertices, len(sweep.expand_group) * block // WORD)
+        return *work.pull(sweep.reverse, words, sweep.reach, block, n_blocks), "pull"

@@ -21,11 +21,11 @@ from rapids_trav.engines.multigpu.communicator import (
     Form,
     Met,
     Note,
+    RankError,
     Traffic,
     aborting,
     sent,
 )
-from rapids_trav.engines.multigpu.errors import RankError
 
 Result = TypeVar("Result")
 

@@ -10,16 +10,15 @@ import cupy
 
 from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
 from rapids_trav.engines.cuda.build.in_memory import expand_rows
-from rapids_trav.engines.interface import Search, View
+from rapids_trav.engines.interface import Replica, Search, View
 from rapids_trav.engines.multigpu.one_launch.peers import copied_to
-from rapids_trav.engines.spread import Replica
 
 WORD = 64  # searches that run together cost about as much as one
 
 
 @dataclass(frozen=True)
 class Copy:
-    """The edges of a view on a GPU; implements `engines.spread.Replica`."""
+    """The edges of a view on a GPU; implements `engines.interface.Replica`."""
 
     n_vertices: int
     device: int

@@ -37,13 +37,20 @@ from time import perf_counter
 import numpy as np
 
 from rapids_trav.engines.multigpu.communicator import Communicator, Met, Note, Traffic, aborting
-from rapids_trav.engines.multigpu.follow import Follower
 from rapids_trav.engines.multigpu.grid import WORD
 from rapids_trav.engines.multigpu.local_work import Array, LocalWork, Owned
-from rapids_trav.engines.multigpu.messages import form, kinds, pack, unpack
+from rapids_trav.engines.multigpu.lookup import Follower
 from rapids_trav.engines.multigpu.partition import Part
 from rapids_trav.engines.multigpu.predecessors import resolve, smallest
-from rapids_trav.engines.multigpu.records import LevelRow, RankSearch, SearchOptions
+from rapids_trav.engines.multigpu.records import (
+    LevelRow,
+    RankSearch,
+    SearchOptions,
+    form,
+    kinds,
+    pack,
+    unpack,
+)
 from rapids_trav.engines.multigpu.sweeps import sweeps
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import move

@@ -27,10 +27,10 @@ from rapids_trav.engines.multigpu.communicator import (
     Form,
     Met,
     Note,
+    RankError,
     Traffic,
     sent,
 )
-from rapids_trav.engines.multigpu.errors import RankError
 from rapids_trav.engines.multigpu.tcp_links import Links
 
 ASK = 2.0  # seconds to wait for a late rank to say whether it is held up itself

@@ -32,7 +32,7 @@ from rapids_trav.engines.multigpu.communicator import Communicator, aborting
 from rapids_trav.engines.multigpu.grid import Grid
 from rapids_trav.engines.multigpu.local_work import Array
 from rapids_trav.engines.multigpu.lookup import ask, send_to_owners
-from rapids_trav.engines.verdict import Verdict
+from rapids_trav.engines.searches import Verdict
 from rapids_trav.errors import TravError
 
 NONE = -1  # no parent, or no ancestor that leads to the root

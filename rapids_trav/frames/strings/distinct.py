@@ -11,10 +11,17 @@ import numpy as np
 import pyarrow as pa
 
 from rapids_trav.frames.columns import Series
-from rapids_trav.frames.strings.encoding import encode_strings, repeats
 from rapids_trav.frames.strings.grouping import Groups, group_integers, group_strings
 from rapids_trav.frames.strings.sorting import sort_strings
-from rapids_trav.frames.strings.text import addresses, buffers_of, objects_of, text_of, text_of_objects
+from rapids_trav.frames.strings.text import (
+    addresses,
+    buffers_of,
+    encode_strings,
+    objects_of,
+    repeats,
+    text_of,
+    text_of_objects,
+)
 from rapids_trav.jit.kernels import Threads
 
 SAMPLE = 1 << 14  # addresses sampled to find out whether rows share their objects

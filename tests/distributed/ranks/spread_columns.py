@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from rapids_trav import TravError
-from rapids_trav.distributed.ranks.dictionary import RankIds, build_ids
 from rapids_trav.distributed.ranks.rank import Rank
+from rapids_trav.distributed.ranks.renumber_spread import RankIds, build_ids
 from rapids_trav.engines.multigpu.communicator import Communicator
 from rapids_trav.engines.multigpu.local_cpu import CpuWork
 from rapids_trav.engines.multigpu.loopback import run_ranks

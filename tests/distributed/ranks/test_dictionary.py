@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from pairs import FULL
 from spread_columns import KINDS, SIZES, agree, column, on_ranks, parts, spread
 
-from rapids_trav.distributed.ranks import meeting, splitters
-from rapids_trav.distributed.ranks.dictionary import build_ids
+from rapids_trav.distributed.ranks import meeting, renumber_spread
+from rapids_trav.distributed.ranks.renumber_spread import build_ids
 from rapids_trav.distributed.ranks.spread_ids import SpreadIds, SpreadRange
 
 FEW = st.lists(st.integers(0, 40), max_size=30)
@@ -30,7 +30,7 @@ some = settings(max_examples=10 if FULL else 4, deadline=None, derandomize=True)
 def samples_and_rounds(request):
     """Sample all ids, or so few that most ranks have none of the splitters; also send one id at a time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(splitters, "SAMPLED", request.param[0])
+        patch.setattr(renumber_spread, "SAMPLED", request.param[0])
         patch.setattr(meeting, "MOST", request.param[1])
         yield
 

@@ -6,7 +6,7 @@ from spread_columns import on_ranks
 
 from rapids_trav import TravError
 from rapids_trav.distributed.ranks.rank import all_gather_objects, exchange_objects, raise_together
-from rapids_trav.engines.multigpu.objects import to_bytes, to_words
+from rapids_trav.engines.multigpu.communicator import to_bytes, to_words
 
 
 def test_objects_come_in_the_order_of_the_ranks():

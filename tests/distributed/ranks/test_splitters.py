@@ -6,8 +6,7 @@ import pytest
 from spread_columns import on_ranks
 
 from rapids_trav.distributed.ranks import meeting
-from rapids_trav.distributed.ranks.dictionary import build_ids
-from rapids_trav.distributed.ranks.splitters import SAMPLED
+from rapids_trav.distributed.ranks.renumber_spread import SAMPLED, build_ids
 
 N = 60_000
 

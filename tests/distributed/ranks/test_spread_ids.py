@@ -7,7 +7,7 @@ from pairs import FULL
 from spread_columns import KINDS, PANDAS, column, on_ranks, parts
 
 from rapids_trav import TravError
-from rapids_trav.distributed.ranks.dictionary import build_ids
+from rapids_trav.distributed.ranks.renumber_spread import build_ids
 from rapids_trav.distributed.ranks.spread_ids import FEW
 from rapids_trav.ids.lookup import lookup
 from rapids_trav.ids.renumber import renumber

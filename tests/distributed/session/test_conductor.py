@@ -16,7 +16,7 @@ from test_gang import extensions
 from rapids_trav.distributed.session import conductor
 from rapids_trav.distributed.session.conductor import Conductor
 from rapids_trav.distributed.session.gang import Gang
-from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.engines.multigpu.communicator import RankError
 
 
 def test_a_second_registration_changes_nothing(client, cluster):

@@ -12,7 +12,7 @@ from fake_nccl import Fabric, on_device
 from tcp_ranks import close_connections, communicators, run_ranks
 
 from rapids_trav.distributed.session import devices
-from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.engines.multigpu.communicator import RankError
 from rapids_trav.errors import TravError
 
 

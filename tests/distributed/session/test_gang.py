@@ -14,7 +14,7 @@ from distributed import Client
 from lost_workers import wait_until
 
 from rapids_trav.distributed.session.gang import Gang
-from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.engines.multigpu.communicator import RankError
 from rapids_trav.errors import TravError, UnknownVertexError
 
 
@@ -125,7 +125,7 @@ def test_closing(client):
 
 
 def extensions(client):
-    from rapids_trav.distributed.session.worker_ranks import NAME
+    from rapids_trav.distributed.session.rank_actor import NAME
 
     def count(dask_worker):
         handlers = [name for name in dask_worker.handlers if name.startswith("rapids-trav-ranks")]

@@ -14,7 +14,7 @@ from lost_workers import wait_until
 
 from rapids_trav.distributed.session.gang import Gang
 from rapids_trav.distributed.session.kept import KeptOnWorkers
-from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.engines.multigpu.communicator import RankError
 
 
 def stored(client):

@@ -7,7 +7,7 @@ import rank_functions as ranks
 from lost_workers import wait_until
 
 from rapids_trav.distributed.session.gang import Gang
-from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.engines.multigpu.communicator import RankError
 
 
 @pytest.mark.parametrize("fails", [False, True])

@@ -16,7 +16,7 @@ from lost_workers import SOON, wait_for_workers, wait_until
 from test_gang import extensions
 
 from rapids_trav.distributed.session.gang import Gang
-from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.engines.multigpu.communicator import RankError
 from rapids_trav.errors import TravError
 
 VICTIM = 1
@@ -165,7 +165,7 @@ def test_one_rank_fails(client, function, arguments, said):
 
 
 def items(dask_worker):
-    from rapids_trav.distributed.session.worker_ranks import NAME
+    from rapids_trav.distributed.session.rank_actor import NAME
 
     return sum(len(actor._state.items) for actor in dask_worker.extensions[NAME]._ranks.values())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rapids_trav.distributed.session.placement import place
+from rapids_trav.distributed.session.gang import place
 
 
 @pytest.mark.parametrize(

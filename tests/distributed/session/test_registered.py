@@ -12,10 +12,10 @@ from distributed import Client
 from lost_workers import wait_until
 from test_kept import nothing_stored, stored
 
-from rapids_trav.distributed.session import conductor, registered
+from rapids_trav.distributed.session import conductor
 from rapids_trav.distributed.session.gang import Gang
 from rapids_trav.distributed.session.rank_actor import RankActor
-from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.engines.multigpu.communicator import RankError
 
 __all__ = ["nothing_stored"]  # a fixture of each test here, too
 
@@ -102,7 +102,7 @@ def test_frames_of_an_answer_that_comes_too_late(client, cluster, how, tmp_path)
 
 def test_frames_of_a_client_that_has_just_gone(client, monkeypatch):
     """No connection is left that would release them later, so they are not registered."""
-    register, asked = registered.register, []
+    register, asked = conductor.register, []
     monkeypatch.setattr(conductor, "register", lambda *args: asked.append(args) or register(*args))
     with Gang.open(client) as gang:
         name = gang._name
@@ -119,4 +119,4 @@ def test_frames_of_a_client_that_has_just_gone(client, monkeypatch):
 
 def test_the_error_of_a_lost_frame_names_its_worker():
     with pytest.raises(RankError, match=r"^Worker tcp://there, which held rank 3, was lost; "):
-        registered.raise_lost("worker tcp://there, which held rank 3, was lost", 3)
+        conductor.raise_lost("worker tcp://there, which held rank 3, was lost", 3)

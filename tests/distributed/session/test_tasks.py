@@ -7,8 +7,8 @@ import pytest
 import rank_functions as ranks
 
 from rapids_trav.distributed.session.gang import Gang
-from rapids_trav.distributed.session.tasks import put_partition
-from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.distributed.session.rank_actor import put_partition
+from rapids_trav.engines.multigpu.communicator import RankError
 from rapids_trav.errors import TravError
 
 

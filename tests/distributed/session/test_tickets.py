@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from rapids_trav.distributed.session.tickets import Tickets
+from rapids_trav.distributed.session.conductor import Tickets
 
 
 def test_no_two_at_one_worker_and_no_overtaking():

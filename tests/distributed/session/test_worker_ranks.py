@@ -9,7 +9,7 @@ from rapids_trav import TravError
 
 pytest.importorskip("distributed")
 
-from rapids_trav.distributed.session.worker_ranks import WorkerRanks
+from rapids_trav.distributed.session.rank_actor import WorkerRanks
 
 GONE = WorkerRanks(SimpleNamespace(address="tcp://here"))
 

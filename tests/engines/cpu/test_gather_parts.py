@@ -13,8 +13,7 @@ from rapids_trav.engines.cpu.programs.pages import ResidentEdges
 from rapids_trav.engines.cpu.programs.state import ProgramWork
 from rapids_trav.engines.runs import GatherView, RunOptions
 from rapids_trav.jit.kernels import Threads
-from rapids_trav.programs.gather_mode import gather_mode
-from rapids_trav.programs.run_state import RunState
+from rapids_trav.programs.run_state import RunState, gather_mode
 
 # Sums of integers, so that a lost or doubled edge shows; every vertex counts in `total`.
 SUMS = Program(

@@ -12,7 +12,7 @@ import pytest
 
 from rapids_trav.engines.cuda.bfs.fused_arguments import ARGUMENTS
 from rapids_trav.engines.cuda.programs import link
-from rapids_trav.engines.cuda.runtime import arguments, driver_launch, loader
+from rapids_trav.engines.cuda.runtime import arguments, loader
 from rapids_trav.engines.cuda.runtime.arguments import DOUBLE, FLOAT, I32, I64, POINTER, U32, U64
 
 STRUCTS = {
@@ -159,7 +159,7 @@ def test_a_launch_by_cupy_passes_a_struct_by_value(monkeypatch):
             kernel.ptr = 1
             return kernel
 
-    monkeypatch.setattr(driver_launch, "_modules", lambda: None)
+    monkeypatch.setattr(loader, "_modules", lambda: None)
     launches = []
     made = arguments.PlainArguments(**PLAIN)
     loader.Kernels(Module()).launch_grid("gather_plain", (1,), made)

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from rapids_trav.engines.cuda.runtime import driver_launch
+from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.cuda.runtime.loader import Kernels
-from rapids_trav.jit.launches import count_launches
+from rapids_trav.jit.kernels import count_launches
 
 LEGACY_STREAM = 1  # of CUDA's driver
 
@@ -58,7 +58,7 @@ def launch(monkeypatch):
         by_cupy = []
         current = SimpleNamespace(get_current_stream=lambda: SimpleNamespace(ptr=stream))
         modules = None if driver is None else (driver, SimpleNamespace(cuda=current))
-        monkeypatch.setattr(driver_launch, "_modules", lambda: modules)
+        monkeypatch.setattr(loader, "_modules", lambda: modules)
         module = SimpleNamespace(get_function=lambda name: Kernel(by_cupy))
         with count_launches() as counts:
             Kernels(module, cooperative).launch_grid("a_kernel", (3,), *arguments, block=64, **how)

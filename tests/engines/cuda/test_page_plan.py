@@ -13,8 +13,7 @@ from rapids_trav.engines.cuda.stream.plan import (
     page_action,
     plan_stream,
 )
-from rapids_trav.engines.run_shape import run_shape
-from rapids_trav.engines.runs import GatherView, Pages, RunOptions
+from rapids_trav.engines.runs import GatherView, Pages, RunOptions, run_shape
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.memory.budget import Budget
 from rapids_trav.memory.model.program import RunShape, streamed_vertex_bytes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rapids_trav.engines.multigpu.distinct import by_table, distinct
+from rapids_trav.engines.multigpu.lookup import by_table, distinct
 
 
 def expected(numbers):

@@ -9,7 +9,7 @@ import grid_graphs as graphs
 import numpy as np
 import pytest
 
-from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.engines.multigpu.communicator import RankError
 from rapids_trav.engines.multigpu.grid import Grid
 from rapids_trav.engines.multigpu.local_cpu import CpuWork
 from rapids_trav.engines.multigpu.loopback import run_ranks

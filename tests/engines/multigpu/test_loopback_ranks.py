@@ -9,8 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from rapids_trav.engines.multigpu.communicator import Note, Traffic, aborting
-from rapids_trav.engines.multigpu.errors import InterruptError, RankError
+from rapids_trav.engines.multigpu.communicator import InterruptError, Note, RankError, Traffic, aborting
 from rapids_trav.engines.multigpu.loopback import run_ranks
 from rapids_trav.errors import TravError
 

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from fake_nccl import Fabric, on_device
 
-from rapids_trav.engines.multigpu.communicator import Note, Traffic
-from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.engines.multigpu.communicator import Note, RankError, Traffic
 from rapids_trav.engines.multigpu.grid import Grid, choose_grid
 from rapids_trav.engines.multigpu.local_cpu import CpuWork
 from rapids_trav.engines.multigpu.partition import build

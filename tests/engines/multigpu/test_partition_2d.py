@@ -10,7 +10,7 @@ import pytest
 from grid_graphs import GRIDS, Graph
 
 from rapids_trav.csr.adjacency import offset_dtype
-from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.engines.multigpu.communicator import RankError
 from rapids_trav.engines.multigpu.grid import Grid
 from rapids_trav.engines.multigpu.local_cpu import CpuWork
 from rapids_trav.engines.multigpu.loopback import run_ranks

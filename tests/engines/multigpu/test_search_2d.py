@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.interface import BfsOptions
-from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.engines.multigpu.communicator import RankError
 from rapids_trav.engines.multigpu.local_cpu import CpuWork
 from rapids_trav.engines.multigpu.records import INLINE
 from rapids_trav.errors import TravError

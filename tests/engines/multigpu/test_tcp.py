@@ -13,7 +13,7 @@ import test_loopback_ranks
 import test_traffic_2d
 from tcp_ranks import close_connections, communicators, run_ranks
 
-from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.engines.multigpu.communicator import RankError
 
 SHARED = [
     "test_gathering_in_groups",

@@ -8,8 +8,7 @@ import pytest
 from grid_graphs import expected_traffic, searched
 
 from rapids_trav.engines.multigpu.local_cpu import CpuWork
-from rapids_trav.engines.multigpu.messages import as_bitmap, kinds, pack, unpack
-from rapids_trav.engines.multigpu.records import INLINE
+from rapids_trav.engines.multigpu.records import INLINE, as_bitmap, kinds, pack, unpack
 
 SHAPES = [(1, 4), (4, 1), (2, 2), (3, 2), (2, 5)]
 

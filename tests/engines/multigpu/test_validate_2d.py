@@ -10,14 +10,14 @@ import pytest
 from graph500_trees import DST, LEVEL, MUTATIONS, PARENT, ROOT, SRC, garbage, lasso, mutated, plainly
 from grid_graphs import GRIDS
 
-from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.engines.multigpu.communicator import RankError
 from rapids_trav.engines.multigpu.grid import Grid
 from rapids_trav.engines.multigpu.local_cpu import CpuWork
 from rapids_trav.engines.multigpu.loopback import run_ranks
 from rapids_trav.engines.multigpu.partition import build
 from rapids_trav.engines.multigpu.search2d import search
 from rapids_trav.engines.multigpu.validate import parents, validate
-from rapids_trav.engines.verdict import Verdict
+from rapids_trav.engines.searches import Verdict
 from rapids_trav.errors import TravError
 from rapids_trav.graph500 import validation
 

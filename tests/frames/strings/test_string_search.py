@@ -13,8 +13,8 @@ from test_distinct_strings import DTYPES, NAMES
 
 from rapids_trav.frames import pandas_frames
 from rapids_trav.frames.libraries import library
-from rapids_trav.frames.strings import searching
-from rapids_trav.frames.strings.searching import string_positions
+from rapids_trav.frames.strings import sorting
+from rapids_trav.frames.strings.sorting import string_positions
 from rapids_trav.jit.kernels import Threads
 
 PANDAS = library("pandas")
@@ -33,7 +33,7 @@ def test_positions_are_those_of_pandas(known, others, one, other, data):
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("wanted", [10, 5_000, 60_000])
 def test_many_strings(threads, wanted, monkeypatch):
-    monkeypatch.setattr(searching, "Threads", lambda: Threads(threads))
+    monkeypatch.setattr(sorting, "Threads", lambda: Threads(threads))
     random = np.random.default_rng(wanted)
     numbers = random.permutation(60_000)
     known = pd.Series(sorted(f"https://example.org/é{i}" for i in numbers[:40_000].tolist()), dtype="str")
@@ -78,7 +78,7 @@ def test_strings_are_searched_for_in_longer_columns(dtype, long, monkeypatch):
     monkeypatch.setattr(pandas_frames, "FEW", 2)
     asked = []
     own = string_positions
-    monkeypatch.setattr(searching, "string_positions", lambda *given: asked.append(1) or own(*given))
+    monkeypatch.setattr(sorting, "string_positions", lambda *given: asked.append(1) or own(*given))
     words = pd.Series([f"{i:03d}" for i in range(100)], dtype=DTYPES[dtype])
     few = pd.Series(["007", "05", "003"], dtype=DTYPES[dtype])
     if long == "vocabulary":

@@ -29,8 +29,7 @@ from rapids_trav.engines.cpu.bfs.pull import count_edges, enqueue, mark, pull
 from rapids_trav.engines.cpu.bfs.push import CHAINED, PULL_NEXT, WIDE_NEXT, every_64th, push, push_levels
 from rapids_trav.engines.cpu.bfs.state import SearchState, TurningRule, policy_of, start
 from rapids_trav.engines.interface import BfsOptions, Search, View
-from rapids_trav.jit.kernels import Threads
-from rapids_trav.jit.launches import launched
+from rapids_trav.jit.kernels import Threads, launched
 
 # Unvisited vertices above which several threads beat one at a pulled level: about a millisecond of work.
 SHARED = 1 << 18

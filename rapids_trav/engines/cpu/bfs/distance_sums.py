@@ -19,8 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.cpu.runtime.intrinsics import load, population_count
-from rapids_trav.engines.cpu.runtime.many import Watch, search_all
+from rapids_trav.engines.cpu.runtime.intrinsics import Watch, load, population_count, search_all
 from rapids_trav.engines.searches import DistanceSums, SumsOf, View
 from rapids_trav.jit.kernels import kernel
 

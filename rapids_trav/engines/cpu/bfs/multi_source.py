@@ -21,8 +21,7 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cpu.bfs.state import CpuRecorder, limit_of, targets_of
-from rapids_trav.engines.cpu.runtime.intrinsics import load, trailing_zeros
-from rapids_trav.engines.cpu.runtime.many import Watch, search_all
+from rapids_trav.engines.cpu.runtime.intrinsics import Watch, load, search_all, trailing_zeros
 from rapids_trav.engines.interface import BfsOptions, LevelTrace, Search, View
 from rapids_trav.jit.kernels import Threads, kernel
 

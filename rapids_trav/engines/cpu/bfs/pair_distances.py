@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.cpu.runtime.many import Watch, search_all
+from rapids_trav.engines.cpu.runtime.intrinsics import Watch, search_all
 from rapids_trav.engines.searches import PairDistances, View
 from rapids_trav.jit.kernels import kernel
 

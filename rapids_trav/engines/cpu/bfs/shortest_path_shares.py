@@ -17,8 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.cpu.runtime.intrinsics import load
-from rapids_trav.engines.cpu.runtime.many import Watch, search_all
+from rapids_trav.engines.cpu.runtime.intrinsics import Watch, load, search_all
 from rapids_trav.engines.searches import PathShares, View
 from rapids_trav.jit.kernels import kernel
 

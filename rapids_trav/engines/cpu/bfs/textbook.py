@@ -18,8 +18,7 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cpu.bfs.state import SearchState, start
 from rapids_trav.engines.interface import BfsOptions, Search, View
 from rapids_trav.errors import TravError, listed
-from rapids_trav.jit.kernels import Threads, kernel
-from rapids_trav.jit.launches import launched
+from rapids_trav.jit.kernels import Threads, kernel, launched
 
 
 def search(view: View, sources: Array, options: BfsOptions, known: tuple[str, ...]) -> Search:

@@ -22,23 +22,28 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array, search_offsets
 from rapids_trav.engines.cpu.programs import push
-from rapids_trav.engines.cpu.programs.blocks.room import least_block_bytes, opened, takes_blocks
-from rapids_trav.engines.cpu.programs.errors import explained
-from rapids_trav.engines.cpu.programs.kernels import CHANGED, EDGES, N_STATS, RESIDUAL, TOTAL
+from rapids_trav.engines.cpu.programs.blocks.executor import least_block_bytes, opened, takes_blocks
+from rapids_trav.engines.cpu.programs.compile import explained
+from rapids_trav.engines.cpu.programs.kernels import (
+    CHANGED,
+    EDGES,
+    N_STATS,
+    RESIDUAL,
+    TOTAL,
+    gather_rounds,
+    new_tallies,
+)
 from rapids_trav.engines.cpu.programs.pages import Piece, ResidentEdges, StreamedEdges
-from rapids_trav.engines.cpu.programs.rounds import gather_rounds, new_tallies
 from rapids_trav.engines.cpu.programs.state import ProgramWork
-from rapids_trav.engines.cpu.runtime.gate import abandon, new_gate
+from rapids_trav.engines.cpu.runtime.intrinsics import abandon, new_gate
 from rapids_trav.engines.iterations import Executor, RunProgress
 from rapids_trav.engines.iterations import iterate as iterate_program
-from rapids_trav.engines.run_shape import run_shape
-from rapids_trav.engines.runs import GatherView, Moved, Run, RunOptions
+from rapids_trav.engines.runs import GatherView, Moved, Run, RunOptions, run_shape
 from rapids_trav.errors import TravError
 from rapids_trav.jit.kernels import PIECES_PER_THREAD, Threads, kernel
 from rapids_trav.memory.model.program import working_bytes
 from rapids_trav.programs.definition import Program
-from rapids_trav.programs.gather_mode import gather_mode
-from rapids_trav.programs.run_state import RunState
+from rapids_trav.programs.run_state import RunState, gather_mode
 
 ALONE = 1 << 19  # edges and vertices up to which rounds are not handed out one by one: see `most_rounds`
 MEETING = 1 << 15  # least edges and vertices of a thread that shares rounds which run in one call

@@ -6,10 +6,18 @@ Steps of a search are separated by joining the threads, which orders everything 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from threading import Lock
+from typing import TypeVar
+
+import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
+
+from rapids_trav.jit.kernels import SHORT, Threads, kernel, launched
+from rapids_trav.utilities.progress import report
 
 
 def _item_pointer(context, builder, array_type, array, index):
@@ -118,3 +126,85 @@ def bits_of(typing_context, value):
     if not isinstance(value, (types.Integer, types.Float)):
         return None
     return types.Integer.from_bitwidth(value.bitwidth, True)(value), generate
+
+
+SPINS = 1 << 10  # looks before a thread that waits lets others run
+ARRIVALS, ABANDONED = 0, 8  # entries, on different cache lines
+
+_let_others_run = types.ExternalFunction("sched_yield", types.int32())
+
+
+def new_gate() -> np.ndarray:
+    """Return a gate that nobody has passed yet."""
+    return np.zeros(16, np.int64)
+
+
+def abandon(gate: np.ndarray) -> None:
+    """Let all threads pass, with the information that some thread will not arrive."""
+    gate[ABANDONED] = 1
+
+
+@kernel
+def passed(gate, n_threads, times):
+    """Wait until all `n_threads` threads have arrived `times` times; return False if the gate is abandoned.
+
+    All threads then see what each of them wrote before it arrived.
+    """
+    if n_threads == 1:
+        return True
+    add_in_order(gate, ARRIVALS, 1)
+    looks = 0
+    while load(gate, ARRIVALS) < n_threads * times:
+        if load(gate, ABANDONED) != 0:
+            return False
+        looks += 1
+        if looks > SPINS:
+            _let_others_run()
+    return True
+
+
+Result = TypeVar("Result")
+
+
+class Watch:
+    """What the threads of one question share: a word that ends them, and the number of sources done."""
+
+    def __init__(self, total: int, unit: str) -> None:
+        self.stop = np.zeros(1, np.int64)  # kernels look at it, and end once it is not 0
+        self._total, self._unit = total, unit
+        self._done = 0
+        self._lock = Lock()
+
+    @property
+    def stopped(self) -> bool:
+        return bool(self.stop[0])
+
+    def done(self, n: int) -> None:
+        """Count `n` more sources."""
+        with self._lock:
+            self._done += n
+
+    def report(self) -> None:
+        report(self._done, self._total, self._unit)
+
+
+def search_all(
+    function: Callable[[int, int], Result],
+    n_items: int,
+    watch: Watch,
+    work: int,
+    at_once: int | None = None,
+    n_parts: int | None = None,
+) -> list[Result]:
+    """Call `function(begin, end)` for equal parts of the items; results in order.
+
+    There are `n_parts`, by default one for each thread, of which at most `at_once` have some.  The calling
+    thread takes part only in short `work`, counted in edges and vertices.
+    """
+    launched(function.__name__)
+    with Threads() as team:
+        if work > SHORT:
+            return team.run_aside(function, n_items, watch.stop, at_once, watch.report, n_parts)
+        results = team.run_parts(function, n_items, at_once)
+        watch.report()
+        return results

@@ -23,8 +23,7 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.engines.cuda.bfs.fused_arguments import ARGUMENTS, NARROW_ITEM, OF_A_SEARCH, WORKING
-from rapids_trav.engines.cuda.bfs.fused_trace import levels_of
-from rapids_trav.engines.cuda.bfs.fused_view import Targets, bitmap_of, hub_words, rows_of
+from rapids_trav.engines.cuda.bfs.fused_view import Targets, bitmap_of, hub_words, levels_of, rows_of
 from rapids_trav.engines.cuda.build.host_rows import lies_outside
 from rapids_trav.engines.cuda.build.in_memory import HUB_DEGREE
 from rapids_trav.engines.cuda.runtime.loader import Defines, defines_of, load_for, multiprocessors

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from rapids_trav.engines.blocks.cut import MOST_BLOCKS, least_place_bytes
 from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES
-from rapids_trav.engines.run_shape import run_shape
-from rapids_trav.engines.runs import GatherView, RunOptions
+from rapids_trav.engines.runs import GatherView, RunOptions, run_shape
 from rapids_trav.memory.model.build import OFFSET_BYTES
 from rapids_trav.memory.model.program import block_state_bytes_on_gpu
 from rapids_trav.programs.definition import Program

@@ -26,8 +26,7 @@ from types import ModuleType
 
 import numpy as np
 
-from rapids_trav.csr.adjacency import Adjacency, Array
-from rapids_trav.csr.blocks import sources
+from rapids_trav.csr.adjacency import Adjacency, Array, sources
 from rapids_trav.engines.cuda.build.places import both_ways, places, to_host, write
 from rapids_trav.engines.interface import Chunks, HostArrays
 from rapids_trav.errors import EDGES_CHANGED, TravError

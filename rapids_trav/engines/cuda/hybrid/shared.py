@@ -38,8 +38,7 @@ from rapids_trav.engines.cuda.stream.streamed import StreamedExecutor
 from rapids_trav.engines.cuda.stream.transfer_trace import Span
 from rapids_trav.engines.runs import GatherView, Moved, RunOptions
 from rapids_trav.programs.definition import Program
-from rapids_trav.programs.gather_mode import STORAGE_PENALTY, gather_mode
-from rapids_trav.programs.run_state import RunState
+from rapids_trav.programs.run_state import STORAGE_PENALTY, RunState, gather_mode
 
 # The CPU joins when the GPU has worked this many times as long as it takes to prepare the CPU's arrays, which
 # therefore delays a run by a tenth at most.

@@ -25,8 +25,7 @@ from rapids_trav.engines.cuda.programs.tally import Tally
 from rapids_trav.engines.iterations import RunProgress
 from rapids_trav.engines.runs import Moved, RunOptions
 from rapids_trav.programs.definition import Program
-from rapids_trav.programs.gather_mode import gather_mode
-from rapids_trav.programs.run_state import RunState
+from rapids_trav.programs.run_state import RunState, gather_mode
 
 # A pushed edge costs as much as this many gathered ones: it is an atomic operation at a random address.
 PUSH_COST = 8

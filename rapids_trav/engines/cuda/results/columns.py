@@ -8,6 +8,8 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from dataclasses import replace
+from types import TracebackType
+from typing import Self
 
 import cupy
 import cupyx
@@ -15,14 +17,61 @@ import numpy as np
 import numpy.typing as npt
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.cuda.results.host_numbers import HostNumbers
 from rapids_trav.engines.cuda.runtime import loader
-from rapids_trav.engines.cuda.runtime.arguments import AnswerArguments
+from rapids_trav.engines.cuda.runtime.arguments import AnswerArguments, ReachedArguments
+from rapids_trav.engines.cuda.runtime.loader import BLOCK
 from rapids_trav.engines.cuda.runtime.memory import together
-from rapids_trav.engines.cuda.stream.buffers import to_host
+from rapids_trav.engines.cuda.stream.buffers import host_address, to_host
 from rapids_trav.engines.interface import Search
 from rapids_trav.frames.columns import BitMasked
 from rapids_trav.ids.maps import IntegerTable, vertex_dtype
+
+FEW = 4096  # more are copied, since CuPy keeps pinned memory of each size for later
+
+
+class HostNumbers:
+    """Numbers that kernels launched inside a ``with`` block read or write, and that the host has after it.
+
+    Few of them are in pinned memory, which kernels reach: a copy of a few numbers takes longer than a kernel.
+    """
+
+    def __init__(self, memory: Array) -> None:
+        self._memory = memory
+
+    @classmethod
+    def empty(cls, n: int, dtype: npt.DTypeLike) -> Self:
+        """Make room for `n` numbers."""
+        return cls(cupyx.empty_pinned(n, dtype) if n <= FEW else cupy.empty(n, dtype))
+
+    @classmethod
+    def of(cls, values: np.ndarray, dtype: npt.DTypeLike) -> Self:
+        """Copy numbers of the host."""
+        if len(values) > FEW:
+            return cls(cupy.asarray(values, dtype))
+        numbers = cls.empty(len(values), dtype)
+        numbers._memory[:] = values
+        return numbers
+
+    @property
+    def argument(self) -> Array | int:
+        """The numbers in the form that kernels take: an address or a device array."""
+        return host_address(self._memory) if isinstance(self._memory, np.ndarray) else self._memory
+
+    @property
+    def on_host(self) -> np.ndarray:
+        """The numbers, after the block."""
+        found: np.ndarray = cupy.asnumpy(self._memory)
+        return found
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Wait for the kernels, on an error too, since they may still write."""
+        cupy.cuda.get_current_stream().synchronize()
+
 
 MASK_WORDS = 16  # Arrow requires masks in multiples of 64 bytes
 
@@ -184,3 +233,57 @@ def wait_for_cudf() -> None:
 def first_label(table: IntegerTable) -> int:
     """Return the first id of a range as a signed number; an unsigned id keeps its bits."""
     return ctypes.c_int64(table.first).value
+
+
+MOST_BLOCKS = 1024  # each adds up the counts of those before it
+LEAST_ROWS = 4 * BLOCK  # of a block
+
+
+def reached(
+    found: Search, table: IntegerTable, n_sources: int, listed: bool
+) -> tuple[dict[str, Array | BitMasked], Array | None]:
+    """Return the columns of the vertices that a search from joint sources has reached, and these vertices.
+
+    The columns are `vertex`, `distance` and, if known, `predecessor`, in ascending order of the caller's ids.
+
+    Parameters
+    ----------
+    n_sources : int
+        Number of distinct sources, which have no predecessor.
+    listed : bool
+        Whether to return the vertices, as internal ids, or None.
+    """
+    distance, predecessor = found.distance, found.predecessor
+    n, dtype = len(distance), table.dtype
+    blocks = max(min(-(-n // LEAST_ROWS), MOST_BLOCKS), 1)
+    block_rows = -(-n // blocks)
+    words = -(-n // (32 * MASK_WORDS)) * MASK_WORDS
+    bits, counts = together((words, np.uint32), (blocks, np.uint32))
+    kernels = kernels_of("reached.cu", table, n)
+    kernels.launch_grid("count_reached", (blocks,), table.rank, distance, n, block_rows, counts, bits)
+    n_rows = int(counts.get().sum())
+    n_led = 0 if predecessor is None else n_rows
+    vertex, level, led, vertices = together(
+        (n_rows, dtype), (n_rows, np.int32), (n_led, dtype), (n_rows if listed else 0, vertex_dtype(n))
+    )
+    if n_rows:
+        arguments = ReachedArguments(
+            rank=table.rank,
+            **labels_of(table),
+            n=n,
+            block_rows=block_rows,
+            distance=distance,
+            predecessor=predecessor,
+            counts=counts,
+            vertices=vertices if listed else None,
+            vertex_column=vertex,
+            distance_column=level,
+            predecessor_column=None if predecessor is None else led,
+            predecessor_bits=bits,
+        )
+        kernels.launch_grid("list_reached", (blocks,), arguments)
+    wait_for_cudf()
+    columns: dict[str, Array | BitMasked] = {"vertex": vertex, "distance": BitMasked(level, None, lambda: 0)}
+    if predecessor is not None:
+        columns["predecessor"] = BitMasked(led, bits, lambda: min(n_sources, n_rows))
+    return columns, vertices if listed else None

@@ -6,8 +6,13 @@ import cupy
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.cuda.results.columns import MASK_WORDS, kernels_of, labels_of, wait_for_cudf
-from rapids_trav.engines.cuda.results.host_numbers import HostNumbers
+from rapids_trav.engines.cuda.results.columns import (
+    MASK_WORDS,
+    HostNumbers,
+    kernels_of,
+    labels_of,
+    wait_for_cudf,
+)
 from rapids_trav.engines.cuda.runtime.arguments import PathArguments
 from rapids_trav.engines.cuda.runtime.memory import copied_together, together
 from rapids_trav.engines.interface import Search

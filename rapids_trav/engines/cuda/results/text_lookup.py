@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import cupy
 import numpy as np
 
-from rapids_trav.engines.cuda.results.host_numbers import HostNumbers
+from rapids_trav.engines.cuda.results.columns import HostNumbers
 from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.ids.maps import TextTable, vertex_dtype
 

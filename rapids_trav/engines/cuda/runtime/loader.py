@@ -15,16 +15,57 @@ import re
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.blocks.cut import MOST_BLOCKS
-from rapids_trav.engines.cuda.runtime import driver_launch
 from rapids_trav.engines.cuda.runtime.arguments import by_value
 from rapids_trav.engines.cuda.runtime.modules import Modules, compile_text, kept
-from rapids_trav.jit.launches import launched
+from rapids_trav.jit.kernels import launched
+
+# The default stream; 0 can also mean the thread's own, by a setting of cuda.bindings.
+_LEGACY_STREAM = 1
+
+
+@functools.cache
+def _modules() -> tuple[ModuleType, ModuleType] | None:
+    """Return `cuda.bindings.driver`, which cuDF needs, and `cupy`; None without the former."""
+    try:
+        from cuda.bindings import driver
+    except ImportError:
+        return None
+    import cupy
+
+    return driver, cupy
+
+
+def launch_with_driver(
+    function: int,
+    grid: tuple[int, ...],
+    block: int,
+    arguments: ctypes.Structure,
+    shared_bytes: int,
+    cooperative: bool,
+) -> bool:
+    """Launch `function`, a kernel's pointer, on CuPy's current stream; return False if CuPy has to launch it.
+
+    It has to without cuda.bindings, and after an error: CuPy sets the context of a thread that has none, and
+    raises its own exception for any other error.
+    """
+    modules = _modules()
+    if modules is None:
+        return False
+    driver, cupy = modules
+    parameter = ctypes.c_void_p(ctypes.addressof(arguments))
+    shape = (*(*grid, 1, 1)[:3], block, 1, 1)
+    stream = cupy.cuda.get_current_stream().ptr or _LEGACY_STREAM
+    given = (function, *shape, shared_bytes, stream, ctypes.addressof(parameter))
+    (error,) = driver.cuLaunchCooperativeKernel(*given) if cooperative else driver.cuLaunchKernel(*given, 0)
+    return bool(error == 0)
+
 
 Defines = tuple[tuple[str, int], ...]
 
@@ -148,7 +189,7 @@ class Kernels:
 
     Launches are on CuPy's current stream.  A Python int is passed as an `i64` parameter and None as a null
     pointer; levels are `i32` and are passed as `numpy.int32`.  A struct of `arguments.py` is passed by value;
-    where it is the only argument, `driver_launch.py` launches the kernel, if it can.
+    where it is the only argument, `launch_with_driver` launches the kernel, if it can.
     """
 
     def __init__(self, module: Any, cooperative: bool = False) -> None:
@@ -175,7 +216,7 @@ class Kernels:
         """Launch a kernel with the given grid."""
         if len(arguments) == 1 and isinstance(arguments[0], ctypes.Structure) and not how:
             function = self.function(name).ptr
-            if driver_launch.launch(function, grid, block, arguments[0], shared_bytes, self._cooperative):
+            if launch_with_driver(function, grid, block, arguments[0], shared_bytes, self._cooperative):
                 launched(name)
                 return
         self.run(

@@ -10,8 +10,7 @@ import numpy as np
 from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.engines.cuda.build.host_rows import over_host
 from rapids_trav.engines.cuda.stream.plan import StreamPlan
-from rapids_trav.engines.run_shape import uses_degrees
-from rapids_trav.engines.runs import GatherView
+from rapids_trav.engines.runs import GatherView, uses_degrees
 from rapids_trav.programs.definition import Program
 
 UPLOAD_ROWS = 1 << 20  # offsets that are converted at a time

@@ -7,18 +7,80 @@ take the host longer than the link takes for a small page.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 
+import cupy
+import numpy as np
+
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.programs.row_gather import PreparedGather
+from rapids_trav.engines.cuda.programs.shard_gather import ShardPieces
 from rapids_trav.engines.cuda.programs.state import Edges, ProgramState
 from rapids_trav.engines.cuda.runtime.loader import load
-from rapids_trav.engines.cuda.stream.buffers import Slot, shifted
+from rapids_trav.engines.cuda.runtime.memory import empty_pinned
+from rapids_trav.engines.cuda.stream.buffers import Slot, shifted, to_host
 from rapids_trav.engines.cuda.stream.packing import prepared_unpack
 from rapids_trav.engines.cuda.stream.page_lists import PageLists
-from rapids_trav.engines.cuda.stream.page_shards import PageShards
 from rapids_trav.engines.cuda.stream.plan import StreamPlan
+from rapids_trav.engines.runs import RunOptions
+
+LOCAL = np.dtype(np.uint16)
+
+
+class PageShards(ShardPieces):
+    """The shards of all pages, and the launches over those of a page.
+
+    Parameters
+    ----------
+    row_offsets : NumPy array, (n + 1,)
+        Offsets of the in-edges; `state` has them on the device.
+    """
+
+    def __init__(
+        self, state: ProgramState, row_offsets: Array, plan: StreamPlan, options: RunOptions
+    ) -> None:
+        super().__init__(
+            state.kernels("gas_shards.cu", COUNTS=int(options.trace)),
+            row_offsets,
+            state.view.into.row_offsets,
+            state.dtype,
+            options.replication,
+            int(np.diff(plan.first_edges).max(initial=0)),
+            plan.firsts[1:],
+            options.trace,
+        )
+        self._state, self._plan = state, plan
+        first_shards = np.searchsorted(self.shards.firsts, plan.firsts)
+        self._first_pieces = self.shards.first_pieces[first_shards].tolist()
+        self._next_pieces = cupy.zeros(plan.n_pages, np.uint64)
+
+    @property
+    def nbytes(self) -> int:
+        return super().nbytes + self._next_pieces.nbytes
+
+    def restart(self) -> None:
+        """Reset the shards before an iteration."""
+        self._next_pieces.fill(0)
+
+    def pieces(self, page: int) -> tuple[int, int]:
+        """Return the first piece of a page, and the first after it."""
+        return self._first_pieces[page], self._first_pieces[page + 1]
+
+    def gather(self, page: int, edges: Edges, memory: Array, row: Array) -> None:
+        """Gather at the vertices of a page and apply, with `memory` for the places of its edges."""
+        pieces, state = self.pieces(page), self._state
+        local_ids = shifted(memory, self._plan.layouts[page].rows, LOCAL, self._plan.edges(page)[0])
+        self.name(pieces, np.uint64(local_ids))
+        self.gather_pieces(
+            pieces,
+            edges,
+            local_ids,
+            self._next_pieces[page : page + 1],
+            state.messages,
+            **state.vertices(row),
+        )
 
 
 class PageLaunches(NamedTuple):
@@ -112,3 +174,40 @@ class PageGather:
     def _column_zero(self, page: int, memory: Array) -> int:
         """Return the address of edge 0's column, such that the page's columns begin at that of `memory`."""
         return shifted(memory, 0, self._column, self._plan.edges(page)[0])
+
+
+Record = Callable[[int, Array], None]  # as `RunOptions.record_page`
+
+
+class PageValues:
+    """The values of pages in progress on their way to `record`.
+
+    Parameters
+    ----------
+    plan : StreamPlan
+    values : array, (n,)
+        On the device; a page writes those of its own rows.
+    """
+
+    def __init__(self, record: Record, plan: StreamPlan, values: Array) -> None:
+        self._record, self._plan, self._values = record, plan, values
+        self._on_host: np.ndarray = empty_pinned(len(values), values.dtype)
+        self._coming: deque[tuple[int, cupy.cuda.Event]] = deque()
+
+    def send(self, page: int, slot: Slot) -> None:
+        """Copy what a page has computed, on the stream of its slot."""
+        rows = slice(*self._plan.rows(page))
+        to_host(self._on_host[rows], self._values[rows], slot.stream)
+
+    def launched(self, page: int, slot: Slot) -> None:
+        """Note a page whose copy ends when its slot is free, and record the one that takes the next slot."""
+        self._coming.append((page, slot.free))
+        self.record_until(self._plan.n_slots - 1)
+
+    def record_until(self, n_left: int) -> None:
+        """Wait for pages, and record them, until `n_left` are in progress."""
+        while len(self._coming) > n_left:
+            page, copied = self._coming.popleft()
+            copied.synchronize()
+            first, after = self._plan.rows(page)
+            self._record(first, self._on_host[first:after])

@@ -35,17 +35,14 @@ from rapids_trav.engines.cuda.stream.buffers import (
     resident,
 )
 from rapids_trav.engines.cuda.stream.feed import Feed, Ready
-from rapids_trav.engines.cuda.stream.packed_plan import chosen_plan
-from rapids_trav.engines.cuda.stream.packing import packed_columns
-from rapids_trav.engines.cuda.stream.page_gather import PageGather
+from rapids_trav.engines.cuda.stream.packing import chosen_plan, packed_columns
+from rapids_trav.engines.cuda.stream.page_gather import PageGather, PageShards
 from rapids_trav.engines.cuda.stream.page_lists import PageLists
-from rapids_trav.engines.cuda.stream.page_shards import PageShards
 from rapids_trav.engines.cuda.stream.plan import READ_COST
 from rapids_trav.engines.cuda.stream.transfer_trace import Span, TransferTrace
 from rapids_trav.engines.runs import GatherView, RunOptions
 from rapids_trav.programs.definition import Program
-from rapids_trav.programs.gather_mode import STORAGE_PENALTY
-from rapids_trav.programs.run_state import RunState
+from rapids_trav.programs.run_state import STORAGE_PENALTY, RunState
 
 TALLY_ROWS = 16  # rows of counters that are allocated at once
 

@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rapids_trav.csr.packed import START, PackedColumns, blocks_of
-from rapids_trav.engines.run_shape import run_shape
-from rapids_trav.engines.runs import GatherView, RunOptions
+from rapids_trav.engines.runs import GatherView, RunOptions, run_shape
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.memory.model.program import LOCAL_BYTES, page_table_bytes, streamed_bytes
 from rapids_trav.programs.definition import Program

@@ -23,7 +23,7 @@ from rapids_trav.engines.cpu.programs.run import notify_along
 from rapids_trav.engines.cuda.programs.run import DeviceExecutor
 from rapids_trav.engines.cuda.programs.state import ProgramState
 from rapids_trav.engines.cuda.stream.feed import Task
-from rapids_trav.engines.cuda.stream.page_values import PageValues
+from rapids_trav.engines.cuda.stream.page_gather import PageValues
 from rapids_trav.engines.cuda.stream.pipeline import PagePipeline
 from rapids_trav.engines.cuda.stream.plan import page_action
 from rapids_trav.engines.runs import GatherView, RunOptions

@@ -12,7 +12,7 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.results import predecessors
 from rapids_trav.engines.interface import BfsOptions, Chunks, Search
 from rapids_trav.engines.multigpu.one_launch.answers import by_id, deal_back, whole_answer
-from rapids_trav.engines.multigpu.one_launch.deal_edges import deal_edges
+from rapids_trav.engines.multigpu.one_launch.deal_among import deal_edges
 from rapids_trav.engines.multigpu.one_launch.dealing import SHARED, Dealing
 from rapids_trav.engines.multigpu.one_launch.group import LaunchGroup
 from rapids_trav.engines.multigpu.one_launch.peers import copied_to
@@ -24,7 +24,7 @@ ROWS, LEAN_ROWS = "rows by both ends", "rows by destination alone (lean)"
 
 
 class DealtRows:
-    """Implementation of `engines.spread.SpreadRows` by a launch on each GPU.
+    """Implementation of `engines.interface.SpreadRows` by a launch on each GPU.
 
     Vertices have internal ids, which are their places in the order by degree.
     """

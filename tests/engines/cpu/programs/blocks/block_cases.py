@@ -7,8 +7,7 @@ import numpy as np
 from rapids_trav import Program
 from rapids_trav.engines.blocks.cut import cut
 from rapids_trav.engines.cpu import CpuEngine
-from rapids_trav.engines.cpu.programs.blocks.executor import Blocks
-from rapids_trav.engines.cpu.programs.blocks.loader import Loader
+from rapids_trav.engines.cpu.programs.blocks.executor import Blocks, Loader
 from rapids_trav.engines.iterations import iterate
 from rapids_trav.engines.runs import GatherView, RunOptions
 from rapids_trav.programs.run_state import RunState

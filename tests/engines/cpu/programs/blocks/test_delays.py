@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_graphs import common
 
-from rapids_trav.engines.blocks.loading import Landed
-from rapids_trav.engines.cpu.programs.blocks.loader import Loader
+from rapids_trav.engines.blocks.residency import Landed
+from rapids_trav.engines.cpu.programs.blocks.executor import Loader
 from rapids_trav.programs import shipped
 
 

@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from rapids_trav.engines.blocks.loading import Landed
-from rapids_trav.engines.cpu.programs.blocks.loader import Loader
+from rapids_trav.engines.blocks.residency import Landed
+from rapids_trav.engines.cpu.programs.blocks.executor import Loader
 
 
 def test_a_block_lands_when_it_has_been_copied():

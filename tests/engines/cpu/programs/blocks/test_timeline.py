@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from block_cases import from_sources, lattice, over_blocks, path
 
-from rapids_trav.engines.blocks.timeline import Timeline
+from rapids_trav.engines.blocks.schedule import Timeline
 from rapids_trav.programs import shipped
 
 
