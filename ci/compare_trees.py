@@ -187,7 +187,7 @@ class Bench:
         self.batch()
 
     def _search(self, source: Any) -> Any:
-        return self._engine.bfs(self._view, source, self._options)
+        return self._engine.search(self._view, source, self._options)
 
     def batch(self) -> list[float]:
         """Return the milliseconds of a search from each root."""

@@ -47,14 +47,14 @@ import pandas as pd
 import scipy.sparse
 
 {TRACED}from rapids_trav.algorithms.bfs_stream import BfsStream
-{ANSWERS_AND_OPTIONS}from rapids_trav.algorithms.questions import Questions
-from rapids_trav.algorithms.vertex_values import LocalValues
+{ANSWERS_AND_OPTIONS}from rapids_trav.graph.properties import Questions
+from rapids_trav.algorithms.results import LocalValues
 from rapids_trav.csr.paths import PathLayout
 from rapids_trav.edges.sources import Ends
 from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Values
 from rapids_trav.frames.kinds import ArrowStream, Column, DataFrameT, FrameT, SparseMatrix
-from rapids_trav.graph.contents import GraphContents
+from rapids_trav.graph.local import LocalGraph
 from rapids_trav.ids.maps import IdMap
 from rapids_trav.memory.budget import Budget
 from rapids_trav.programs.definition import Program

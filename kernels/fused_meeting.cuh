@@ -75,7 +75,7 @@ struct RanksShared {
     __device__ __forceinline__ u64 listed(i32 rank) const { return totals[rank][0]; }
 };
 
-// Why a search has to end, for the host (engines/multigpu/one_launch/answers.py): STOPPED if the host asked
+// Why a search has to end, for the host (engines/multigpu/one_launch/verdict.py): STOPPED if the host asked
 // for it, otherwise the number of a rank that waited too long and of the rank that it waited for.
 [[maybe_unused]] constexpr u32 STOPPED = ~0u;
 __device__ __forceinline__ u32 too_late(i32 rank, i32 missing) {

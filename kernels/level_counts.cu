@@ -9,7 +9,7 @@
 // Reference: J. Gomez-Luna et al., An optimized approach to histogram computation on GPU, Machine Vision and
 // Applications 24, 2013 (privatisation).
 //
-// Must agree with: level_counts in rapids_trav/algorithms/vertex_values.py.
+// Must agree with: level_counts in rapids_trav/algorithms/results.py.
 #include "common.cuh"
 
 #ifndef BINS

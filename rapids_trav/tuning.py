@@ -101,6 +101,10 @@ class SearchTuning:
                 one_of(name, value, get_args(kind))
         if self.bottom_up is not None:
             flag("bottom_up", self.bottom_up)
+        if self.bottom_up and self.claim == "sort":
+            raise TravError(
+                "bottom_up=True claims by a bitmap, and claim='sort' does not: choose one of them."
+            )
 
     @cached_property
     def of_ranks(self) -> dict[str, object]:

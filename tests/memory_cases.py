@@ -16,7 +16,7 @@ import pandas as pd
 from rapids_trav import Program
 from rapids_trav.algorithms.validation import check_tree
 from rapids_trav.graph import Graph
-from rapids_trav.graph.contents import GraphContents
+from rapids_trav.graph.local import LocalGraph
 
 N = 100_000
 SLACK = 64_000  # bytes that do not grow with the graph: 0.64 for each vertex
@@ -249,11 +249,11 @@ def _taken(asked, question):
 
         return noted
 
-    budget, kept = asked.graph.budget, (GraphContents.id_columns, GraphContents.frame)
+    budget, kept = asked.graph.budget, (LocalGraph.id_columns, LocalGraph.frame)
     gc.collect()
     at_rest = budget.used
     budget._peak = at_rest
-    GraphContents.id_columns, GraphContents.frame = map(noting, kept)
+    LocalGraph.id_columns, LocalGraph.frame = map(noting, kept)
     tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]
@@ -261,7 +261,7 @@ def _taken(asked, question):
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-        GraphContents.id_columns, GraphContents.frame = kept
+        LocalGraph.id_columns, LocalGraph.frame = kept
     measured = max(peak - before - size_of(answer), first[0] - before if first else 0)
     assert budget.used == at_rest
     return Taken(measured, budget.peak - at_rest)

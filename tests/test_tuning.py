@@ -19,9 +19,9 @@ class Recorder(CpuEngine):
     def __init__(self):
         self.given = []
 
-    def bfs(self, view, sources, options):
+    def search(self, view, sources, options):
         self.given.append(options)
-        return super().bfs(view, sources, options)
+        return super().search(view, sources, options)
 
     def run(self, view, program, state, options):
         self.given.append(options)

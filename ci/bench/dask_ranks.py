@@ -25,7 +25,7 @@ from rapids_trav.engines.multigpu.communicator import (
     Note,
     Traffic,
 )
-from rapids_trav.engines.multigpu.records import RankSearch, SearchOptions
+from rapids_trav.engines.multigpu.records import RankSearch
 from rapids_trav.engines.multigpu.search2d import search
 from rapids_trav.engines.searches import BfsOptions, Search
 from rapids_trav.frames.columns import move
@@ -101,9 +101,9 @@ def search_all(state: RankState, roots: Sequence[int], settings: Settings, n_che
             before = rank.communicator.traffic
             found: RankSearch | Search
             if settings == AUTO:
-                found = graph.engine.bfs(view, source, BfsOptions())
+                found = graph.engine.search(view, source, BfsOptions())
             else:
-                found = search(rank.communicator, view.part, source, SearchOptions(**settings))
+                found = search(rank.communicator, view.part, source, BfsOptions(of_ranks=settings))
             return found, rank.communicator.traffic - before
 
         once(sources[-1:])
@@ -149,9 +149,11 @@ def levels_of(state: RankState, root: int, settings: Settings, deterministic: bo
         graph = ranks.bench_of(state).graph
         rank = graph.rank
         source = graph.ids.encoder()([rank.xp.asarray([root])])
-        options = SearchOptions(**settings, trace=True, deterministic=deterministic)
+        options = BfsOptions(trace=True, of_ranks=settings)
         part = graph.storage.view().part
-        found, seconds = ranks.timed(rank, lambda: search(Synchronous(rank), part, source, options))
+        found, seconds = ranks.timed(
+            rank, lambda: search(Synchronous(rank), part, source, options, deterministic=deterministic)
+        )
         own = _own(found, graph.numbering.n_owned)
         return {
             "source": int(source[0]),

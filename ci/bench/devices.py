@@ -178,7 +178,7 @@ def of_graph(lab: Lab, graph: Graph, trace: bool = False) -> Contender:
         return encode([lab.xp.asarray([root], dtype=label)]).astype(vertex)
 
     def run(source: Any, depth_limit: int | None = None) -> Any:
-        return graph.engine.bfs(view, source, replace(DEFAULT, depth_limit=depth_limit, trace=trace))
+        return graph.engine.search(view, source, replace(DEFAULT, depth_limit=depth_limit, trace=trace))
 
     return Contender("rapids_trav", prepare, run, 8 * graph.n_vertices)
 

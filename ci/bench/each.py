@@ -48,14 +48,14 @@ def one(lab: Lab, graph: Graph, sources: Sequence[int]) -> Iterator[Row]:
     singly = [chosen[i : i + 1] for i in range(len(sources))]
 
     def together() -> Search:
-        return engine.bfs_each(view, chosen, BfsOptions())
+        return engine.search_each(view, chosen, BfsOptions())
 
     def thrown_away() -> None:
         for source in singly:
-            engine.bfs(view, source, BfsOptions())
+            engine.search(view, source, BfsOptions())
 
     def kept() -> list[Search]:
-        return [engine.bfs(view, source, BfsOptions()) for source in singly]
+        return [engine.search(view, source, BfsOptions()) for source in singly]
 
     wrong = disagreements(lab.xp, together(), kept())
     base: Row = {}

@@ -191,7 +191,7 @@ class Lab:
 
         def run(source: Any, depth_limit: int | None = None) -> Any:
             asked = options if depth_limit is None else replace(options, depth_limit=depth_limit)
-            return runner.bfs(view, source, asked)
+            return runner.search(view, source, asked)
 
         n_bytes = graph.n_vertices * (4 + vertex.itemsize)
         return Contender(name, prepare, run, n_bytes, waits=options.variant not in AT_ONCE)

@@ -105,7 +105,7 @@ def rmat(scale: int, edge_factor: int) -> Adjacency:
 
 
 def distances(adjacency: Adjacency, root: int) -> np.ndarray:
-    return CpuEngine().bfs(View(adjacency), np.array([root]), BfsOptions(predecessors=False)).distance
+    return CpuEngine().search(View(adjacency), np.array([root]), BfsOptions(predecessors=False)).distance
 
 
 def grid_of(layout: str, n_ranks: int, n_vertices: int) -> Grid | None:

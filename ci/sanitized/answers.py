@@ -15,7 +15,7 @@ from tests.gpu.small_graphs import GRAPHS, Graph, GraphView, check_tree
 def check_answers(graph: Graph, engine: CudaEngine) -> None:
     """Check answer columns, look-ups and predecessors found from an order, for ids of every form."""
     view = GraphView(graph, engine)
-    found = engine.bfs(view, cupy.asarray([0]), BfsOptions())
+    found = engine.search(view, cupy.asarray([0]), BfsOptions())
     distance, predecessor = found.distance.get(), found.predecessor.get()
     order = np.random.default_rng(1).permutation(graph.n).astype(np.int32)
     rank = np.argsort(order).astype(np.int32)

@@ -70,10 +70,10 @@ def check_outside(graph: Graph, engine: CudaEngine, room: int) -> None:
         if graph.symmetric:
             view.__dict__["into"] = view.out
         for variant in ("auto", "direction"):
-            found = engine.bfs(view, cupy.asarray(sources), BfsOptions(variant=variant, trace=True))
+            found = engine.search(view, cupy.asarray(sources), BfsOptions(variant=variant, trace=True))
             assert np.array_equal(found.distance.get(), graph.distance(sources)), variant
             check_tree(graph, sources, found.distance.get(), found.predecessor.get())
-        each = engine.bfs_each(view, cupy.asarray(sources), BfsOptions())
+        each = engine.search_each(view, cupy.asarray(sources), BfsOptions())
         assert np.array_equal(each.distance.get(), np.array([graph.distance([s]) for s in sources]))
     cupy.cuda.runtime.deviceSynchronize()  # before the host memory is freed
 

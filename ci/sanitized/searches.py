@@ -30,12 +30,12 @@ def check_graph(graph: Graph, engine: CudaEngine, bits: tuple[int, int]) -> None
     expected = graph.distance(sources)
     for variant in engine.variants:
         for trace in (False, True):
-            found = engine.bfs(view, cupy.asarray(sources), BfsOptions(variant=variant, trace=trace))
+            found = engine.search(view, cupy.asarray(sources), BfsOptions(variant=variant, trace=trace))
             assert np.array_equal(found.distance.get(), expected), variant
             check_tree(graph, sources, found.distance.get(), found.predecessor.get())
     for policy in ("beamer", "push", "pull"):
         options = BfsOptions(variant="direction", policy=policy, predecessors=False)
-        assert np.array_equal(engine.bfs(view, cupy.asarray(sources), options).distance.get(), expected), (
+        assert np.array_equal(engine.search(view, cupy.asarray(sources), options).distance.get(), expected), (
             policy
         )
 
@@ -46,7 +46,7 @@ def check_graph(graph: Graph, engine: CudaEngine, bits: tuple[int, int]) -> None
         check_tree(graph, [source], distance, found.predecessor.get())
 
     many = np.arange(70) % graph.n
-    each = engine.bfs_each(view, cupy.asarray(many), BfsOptions())
+    each = engine.search_each(view, cupy.asarray(many), BfsOptions())
     rows = {source: graph.distance([source]) for source in many}
     assert np.array_equal(each.distance.get(), np.array([rows[source] for source in many]))
     smallest = engine.smallest_predecessors(view, each.distance).get()
@@ -66,7 +66,7 @@ def check_resident(graph: Graph, engine: CudaEngine) -> None:
         middle = rows.n_edges // 2
         columns = cupy.concatenate([rows.column_indices[: middle // 2], rows.column_indices[middle:]])
         view.__dict__[name] = replace(rows, resident=Resident(middle // 2, middle, columns))
-    found = engine.bfs(view, cupy.asarray([0]), BfsOptions())
+    found = engine.search(view, cupy.asarray([0]), BfsOptions())
     assert np.array_equal(found.distance.get(), graph.distance([0]))
 
 

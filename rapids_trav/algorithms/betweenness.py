@@ -14,7 +14,7 @@ import numpy as np
 
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import BetweennessOptions
-from rapids_trav.algorithms.request import unique
+from rapids_trav.algorithms.request import resolve, unique
 from rapids_trav.algorithms.request import vertices as internal_of
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import View
@@ -25,7 +25,7 @@ from rapids_trav.storage.block_sizes import sharing
 
 def betweenness(graph: TraversableGraph, options: BetweennessOptions) -> Frame:
     """Return the frame that `Graph.betweenness` documents."""
-    where = graph.rows.resolve(options.where)
+    where = resolve(graph, options.where)
     n, xp = graph.n_vertices, graph.engine.xp
     view = graph.storage.view(options.direction, where)
     sources = _sources(graph, options)

@@ -16,8 +16,8 @@ import numpy as np
 
 from rapids_trav.algorithms.interface import Collector, TraversableGraph
 from rapids_trav.algorithms.options import SearchOptions
-from rapids_trav.algorithms.request import SearchRequest, ask
-from rapids_trav.algorithms.search_rows import named, rows_of
+from rapids_trav.algorithms.request import ask
+from rapids_trav.algorithms.results import columns_of
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import BfsOptions, Engine, LevelTrace, Ordered, Search, WholeAnswers
 from rapids_trav.engines.searches import RankCosts
@@ -27,6 +27,7 @@ from rapids_trav.frames.kinds import FrameT
 from rapids_trav.ids.lookup import lookup
 from rapids_trav.ids.maps import Column, IntegerTable, vertex_dtype
 from rapids_trav.memory.model.search import Searches, answer_bytes
+from rapids_trav.storage.interface import SearchView
 from rapids_trav.utilities.progress import part_of, report
 
 BATCH_ENTRIES = 1 << 27  # most distances of a batch of searches, unless a single search has more
@@ -72,30 +73,37 @@ Answer = Any  # a frame, or `Traced` if trace=True
 
 def bfs(graph: TraversableGraph, sources: object, options: SearchOptions) -> Answer:
     """Return the frame that `Graph.bfs` documents."""
-    reached_only = options.reached_only
     own, table = whole_answers(graph)
-    question = ask(graph, sources, options, checked=table is None or graph.n_vertices == 0)
-    columns, traces, n = None, [], graph.n_vertices
-    room = answer_bytes(vertex_dtype(n).itemsize, question.each, graph.ids.rank is not None, reached_only)
-    total = None if reached_only else (len(question.sources) if question.each else 1) * n
-    rows = graph.collector(total)
+    view, roots, asked = ask(graph, sources, options, checked=table is None or graph.n_vertices == 0)
+    n, reached_only = graph.n_vertices, options.reached_only
+    total = None if reached_only else (len(roots) if asked.each else 1) * n
+    rows, columns, traces = graph.collector(total), None, []
     check_size(graph, rows, total or 0)
-    for first, found in searches(graph, question, room, options.deterministic):
+    room = answer_room(graph, asked.each, reached_only)
+    for first, found in searches(graph, view, roots, asked, room, options.deterministic):
         traces.append(found.trace)
-        if own and table and not question.each:
-            columns = own_columns(own, table, found, len(question.sources), reached_only)
+        if own and table and not asked.each:
+            columns = own_columns(own, table, found, len(roots), reached_only)
             check_size(graph, rows, len(columns["vertex"]))
-        elif own and table and not reached_only and len(found.distance) == len(question.sources):
-            columns = own.columns_of_each(found, table, question.sources)
+        elif own and table and not reached_only and len(found.distance) == len(roots):
+            columns = own.columns_of_each(found, table, roots)
         else:
-            part = rows_of(graph, question, found, first, reached_only)
-            check_size(graph, rows, rows.n_rows + len(part[2]))
-            rows.add(named(graph, *part), len(part[2]))
+            part, n_rows = columns_of(graph, roots[first:] if asked.each else None, found, reached_only)
+            check_size(graph, rows, rows.n_rows + n_rows)
+            rows.add(part, n_rows)
             del part
         del found  # free it before the next batch is searched
     frame = framed(graph, columns, "sources", sources) if columns else rows.frame()
     result = graph.deliver(frame)
-    return Traced(result, trace_frame(graph, traces, question.each)) if question.options.trace else result
+    return Traced(result, trace_frame(graph, traces, asked.each)) if asked.trace else result
+
+
+def answer_room(graph: TraversableGraph, each: bool, reached_only: bool) -> int:
+    """Return the bytes of an answer, per vertex of each search; 0 if none are counted."""
+    if graph.budget is None:
+        return 0
+    vertex = vertex_dtype(graph.n_vertices).itemsize
+    return answer_bytes(vertex, each, graph.ids.rank is not None, reached_only)
 
 
 def whole_answers(graph: TraversableGraph) -> tuple[WholeAnswers | None, IntegerTable | None]:
@@ -130,9 +138,15 @@ def framed(
 
 
 def searches(
-    graph: TraversableGraph, question: SearchRequest, room: int, deterministic: bool = False, beside: int = 0
+    graph: TraversableGraph,
+    view: SearchView,
+    sources: Array,
+    options: BfsOptions,
+    room: int,
+    deterministic: bool = False,
+    beside: int = 0,
 ) -> Iterator[tuple[int, Search]]:
-    """Run the searches of a question; yield for each batch the position of its first source, and the results.
+    """Search the view; yield for each batch of sources the position of the first, and the results.
 
     A joint search is one batch, with arrays of shape (n,).  Independent searches come in batches of k, with
     arrays of shape (k, n).  The memory of a batch is held until the next one is requested; the caller should
@@ -147,54 +161,51 @@ def searches(
     beside : int
         Total bytes that the caller will ask for while a batch is held.
     """
-    engine, options, sources = graph.engine, question.options, question.sources
+    engine = graph.engine
     smallest = deterministic and options.predecessors
     if smallest:
         options = replace(options, predecessors=False)
     asked = Searches(options.variant, answer=room, beside=beside, trace=options.trace)
-    if not question.each:
-        with question.view.searching(asked):
-            found = with_smallest(graph, question, engine.bfs(question.view, sources, options), smallest)
+    if not options.each:
+        with view.searching(asked):
+            found = engine.search(view, sources, options)
             report(len(sources), len(sources), "sources")
-            yield 0, found
+            yield 0, with_smallest(graph, view, found) if smallest else found
             del found
         return
-    repeated = question.repeated
+    repeated = options.repeated
     if repeated is None:
         repeated = len(sources) > 1 and len(engine.xp.unique(sources)) < len(sources)
     asked = replace(asked, number=1, repeated=repeated)
     step = max(1, min(BATCH_SOURCES, BATCH_ENTRIES // max(graph.n_vertices, 1), len(sources)))
-    step = question.view.searches_at_once(step, asked)
+    step = view.searches_at_once(step, asked)
     step = step // 64 * 64 or step  # fill whole words of a bit-parallel search
     for first in range(0, len(sources), step):
         part = sources[first : first + step]
-        with question.view.searching(replace(asked, number=len(part))):
+        with view.searching(replace(asked, number=len(part))):
             with part_of(first, len(sources), "sources"):
-                found = _search_each(engine, question, part, options, repeated)
+                found = _search_each(engine, view, part, options, repeated)
             report(first + len(part), len(sources), "sources")
-            found = with_smallest(graph, question, found, smallest)
-            yield first, found
+            yield first, with_smallest(graph, view, found) if smallest else found
             del found
 
 
-def with_smallest(graph: TraversableGraph, question: SearchRequest, found: Search, wanted: bool) -> Search:
-    """Return the search, with the smallest of the valid predecessors if `wanted`."""
-    if not wanted:
-        return found
-    view, order, rank = question.view, graph.ids.order, graph.ids.rank
+def with_smallest(graph: TraversableGraph, view: SearchView, found: Search) -> Search:
+    """Return the search with the smallest of the valid predecessors."""
+    order, rank = graph.ids.order, graph.ids.rank
     ordered = None if order is None or rank is None else Ordered(order, rank)
     predecessor = graph.engine.smallest_predecessors(view, found.distance, ordered)
     return replace(found, predecessor=predecessor)
 
 
 def _search_each(
-    engine: Engine, question: SearchRequest, sources: Array, options: BfsOptions, repeated: bool
+    engine: Engine, view: SearchView, sources: Array, options: BfsOptions, repeated: bool
 ) -> Search:
     """Search from each source; repeated sources are searched once, since engines require distinct ones."""
     if not repeated:
-        return engine.bfs_each(question.view, sources, options)
+        return engine.search_each(view, sources, options)
     unique, inverse = engine.xp.unique(sources, return_inverse=True)
-    found = engine.bfs_each(question.view, unique, options)
+    found = engine.search_each(view, unique, options)
     predecessor = None if found.predecessor is None else found.predecessor[inverse]
     return replace(found, distance=found.distance[inverse], predecessor=predecessor)
 

@@ -15,20 +15,32 @@ from types import TracebackType
 from typing import Generic, cast
 from weakref import WeakSet
 
-from rapids_trav.algorithms.bfs import check_size, framed, own_columns, whole_answers, with_smallest
-from rapids_trav.algorithms.guard import answered, reusable
+from rapids_trav.algorithms.bfs import (
+    answer_room,
+    check_size,
+    framed,
+    own_columns,
+    whole_answers,
+    with_smallest,
+)
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import SearchOptions
-from rapids_trav.algorithms.request import SearchRequest, ask_for_roots, on_engine, vertices
-from rapids_trav.algorithms.search_rows import named, rows_of
+from rapids_trav.algorithms.request import (
+    answered,
+    ask_for_roots,
+    on_engine,
+    reusable,
+    vertices,
+)
+from rapids_trav.algorithms.results import columns_of
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import BfsOptions, Search
 from rapids_trav.errors import TravError, written
 from rapids_trav.frames.columns import BitMasked, Frame
 from rapids_trav.frames.kinds import FrameT
 from rapids_trav.ids.given import each_vertex
-from rapids_trav.ids.maps import Column, vertex_dtype
-from rapids_trav.memory.model.search import Searches, answer_bytes
+from rapids_trav.ids.maps import Column
+from rapids_trav.memory.model.search import Searches
 from rapids_trav.storage.interface import SearchView
 from rapids_trav.utilities.progress import ProgressOption, opened
 
@@ -155,9 +167,9 @@ def bfs_stream(graph: TraversableGraph, roots: object, options: SearchOptions) -
     on_gpu = graph.rows.source.library.name == "cudf"
     given = each_vertex(ROOTS, roots, graph.ids.width, on_gpu)
     options = cast("SearchOptions", reusable(options))  # the question may be asked again
-    question = answered(graph, NAME, lambda: ask_for_roots(graph, options))
+    view, asked = answered(graph, NAME, ask_for_roots, options)
     total = len(roots) if isinstance(roots, Sized) else None
-    return BfsStream(counted(_answers(graph, question, given, options), total, options.progress))
+    return BfsStream(counted(_answers(graph, view, asked, given, options), total, options.progress))
 
 
 def counted(answers: Answers, total: int | None, progress: ProgressOption) -> Answers:
@@ -170,13 +182,17 @@ def counted(answers: Answers, total: int | None, progress: ProgressOption) -> An
 
 
 def _answers(
-    graph: TraversableGraph, question: SearchRequest, given: Iterator[Hashable], options: SearchOptions
+    graph: TraversableGraph,
+    view: SearchView,
+    asked: BfsOptions,
+    given: Iterator[Hashable],
+    options: SearchOptions,
 ) -> Answers:
-    view, maker = question.view, _FrameMaker(graph, question, options)
+    maker = _FrameMaker(graph, view, asked, options)
     roots = _Roots(graph, given, maker.lenient)
     queue = graph.engine.bfs_stream if graph.n_vertices else None
 
-    def prepare() -> None:
+    def prepare(_: TraversableGraph) -> None:
         with view.searching(maker.room):
             pass  # builds what searches read, and refuses if there is no room for one
 
@@ -187,7 +203,7 @@ def _answers(
             searches = open_.enter_context(closing(queue(view, roots, maker.options, ahead)))
         # The caller's iterable is read outside the question, as it may ask questions of its own.
         while roots.read(ahead + 1):
-            frame = answered(graph, NAME, lambda: maker.frame(searches, roots))
+            frame = answered(graph, NAME, lambda _: maker.frame(searches, roots))
             if frame is None:
                 assert roots.failure is not None, "the searches ended before their sources"
                 break
@@ -256,7 +272,7 @@ class _OneByOne(Iterator[Search]):
     def __next__(self) -> Search:
         if self._source is None:
             self._source = next(self._sources)
-        found = self._engine.bfs(self._view, self._source, self._options)
+        found = self._engine.search(self._view, self._source, self._options)
         self._source = None
         return found
 
@@ -275,28 +291,29 @@ class _FrameMaker:
         Memory of one answer while it is made.
     """
 
-    def __init__(self, graph: TraversableGraph, question: SearchRequest, options: SearchOptions) -> None:
-        self._graph, self._question, self._reached_only = graph, question, options.reached_only
+    def __init__(
+        self, graph: TraversableGraph, view: SearchView, asked: BfsOptions, options: SearchOptions
+    ) -> None:
+        self._graph, self._view, self._reached_only = graph, view, options.reached_only
         self._smallest = options.deterministic and options.predecessors
         self._own, self._table = whole_answers(graph)
         self._found: Search | None = None
         self._columns: dict[str, Column | BitMasked] | None = None
         self.lenient = self._table is not None and graph.n_vertices > 0
-        self.options = replace(question.options, predecessors=options.predecessors and not self._smallest)
-        vertex, ranked = vertex_dtype(graph.n_vertices).itemsize, graph.ids.rank is not None
-        self.room = Searches(answer=answer_bytes(vertex, False, ranked, options.reached_only))
+        self.options = replace(asked, predecessors=options.predecessors and not self._smallest)
+        self.room = Searches(answer=answer_room(graph, False, options.reached_only))
 
     def frame(self, searches: Iterator[Search], roots: _Roots) -> Frame | None:
         """Return the answer of the next search; None if there is none."""
         graph = self._graph
-        with self._question.view.searching(self.room):
+        with self._view.searching(self.room):
             # If others hold the memory that a step needs, the steps after the last finished one are repeated.
             if self._columns is None:
                 if self._found is None:
                     self._found = next(searches, None)
                 if self._found is None:
                     return None
-                found = with_smallest(graph, self._question, self._found, self._smallest)
+                found = with_smallest(graph, self._view, self._found) if self._smallest else self._found
                 self._columns = self._columns_of(found)
                 del found
                 self._found = None
@@ -308,6 +325,6 @@ class _FrameMaker:
         graph = self._graph
         if self._own is not None and self._table is not None:
             return own_columns(self._own, self._table, found, 1, self._reached_only)
-        parts = rows_of(graph, self._question, found, 0, self._reached_only)
-        check_size(graph, graph.collector(None), len(parts[2]))
-        return named(graph, *parts)
+        columns, n_rows = columns_of(graph, None, found, self._reached_only)
+        check_size(graph, graph.collector(None), n_rows)
+        return columns

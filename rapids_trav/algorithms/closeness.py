@@ -17,7 +17,7 @@ import numpy as np
 from rapids_trav.algorithms.components import labelled
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import CentralityOptions, ComponentsOptions, Direction
-from rapids_trav.algorithms.request import on_engine
+from rapids_trav.algorithms.request import on_engine, resolve
 from rapids_trav.algorithms.request import vertices as internal_of
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import BfsOptions, DistanceSums
@@ -63,7 +63,7 @@ def eccentricities(
                 break
             keys = upper[left] if n_searches % 2 == 0 else -lower[left]
             chosen = left[_one_of_each(xp, label[left], keys, degree[left], len(size))]
-            distance = graph.engine.bfs(view, chosen.astype(values.dtype), options).distance
+            distance = graph.engine.search(view, chosen.astype(values.dtype), options).distance
             n_searches += 1
             largest = xp.zeros(len(size), np.int32)
             xp.maximum.at(largest, label, distance)
@@ -117,7 +117,7 @@ def harmonic(graph: TraversableGraph, vertices: object, options: CentralityOptio
 def eccentricity(graph: TraversableGraph, vertices: object, options: CentralityOptions) -> Frame:
     """Return the frame that `Graph.eccentricity` documents."""
     if vertices is None and (options.direction == "both" or not graph.directed):
-        largest, reached = eccentricities(graph, graph.rows.resolve(options.where))
+        largest, reached = eccentricities(graph, resolve(graph, options.where))
         columns = graph.id_columns("vertex")
     else:
         columns, sums = _sums(graph, vertices, options)
@@ -128,7 +128,7 @@ def eccentricity(graph: TraversableGraph, vertices: object, options: CentralityO
 def diameter(graph: TraversableGraph, options: CentralityOptions) -> int:
     """Return the diameter that `Graph.diameter` documents."""
     if options.direction == "both" or not graph.directed:
-        largest, _ = eccentricities(graph, graph.rows.resolve(options.where), only_largest=True)
+        largest, _ = eccentricities(graph, resolve(graph, options.where), only_largest=True)
     else:
         largest = _sums(graph, None, options)[1].largest
     return int(largest.max()) if len(largest) else 0
@@ -138,7 +138,7 @@ def _sums(
     graph: TraversableGraph, vertices: object, options: CentralityOptions
 ) -> tuple[dict[str, Column], DistanceSums]:
     """Return the vertices as columns, and the sums over the distances between each of them and all others."""
-    where = graph.rows.resolve(options.where)
+    where = resolve(graph, options.where)
     xp = graph.engine.xp
     if vertices is None:
         view = graph.storage.view(BACKWARDS[options.direction], where)

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import ComponentsOptions
+from rapids_trav.algorithms.request import resolve
 from rapids_trav.algorithms.run import Answer, OnPage, answer
 from rapids_trav.engines.runs import Run, RunOptions
 from rapids_trav.ids.maps import vertex_dtype
@@ -34,7 +35,7 @@ def labelled(
     graph: TraversableGraph, options: ComponentsOptions, on_page: OnPage | None = None
 ) -> Iterator[Run]:
     """Yield the run, whose values are labels, while holding the memory that the answer needs beside them."""
-    view = graph.storage.link_view(graph.rows.resolve(options.where))
+    view = graph.storage.link_view(resolve(graph, options.where))
     n, dtype, ranked = graph.n_vertices, vertex_dtype(graph.n_vertices), graph.ids.rank is not None
     own = question_bytes(dtype.itemsize, ranked) * n
     trees = (

@@ -13,7 +13,7 @@ import numpy as np
 
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import CentralityOptions
-from rapids_trav.algorithms.request import on_engine
+from rapids_trav.algorithms.request import on_engine, resolve
 from rapids_trav.algorithms.request import vertices as internal_of
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import BfsOptions, PairDistances, PairSearch
@@ -32,7 +32,7 @@ SHALLOW_COST, DEEP_COST = 1 / 16, 2.0
 
 def distances(graph: TraversableGraph, pairs: object, options: CentralityOptions) -> Frame:
     """Return the frame that `Graph.distances` documents."""
-    where = graph.rows.resolve(options.where)
+    where = resolve(graph, options.where)
     none = np.zeros(0, np.int64)
     starts, ends = (
         on_engine(graph, internal_of(graph, f"the {place} column of pairs", side) if len(side) else none)
@@ -81,7 +81,7 @@ def _by_full_searches(graph: TraversableGraph, view: SearchView, starts: Array, 
     for first in range(0, len(sources), step):
         chosen = sources[first : first + step]
         with view.searching(Searches(number=len(chosen))):
-            found = graph.engine.bfs_each(view, chosen, BfsOptions(predecessors=False)).distance
+            found = graph.engine.search_each(view, chosen, BfsOptions(predecessors=False)).distance
             own = xp.flatnonzero((source >= first) & (source < first + len(chosen)))
             distance[own] = found[source[own] - first, ends[own]]
             del found

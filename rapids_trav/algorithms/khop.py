@@ -11,7 +11,7 @@ from rapids_trav.algorithms.bfs import framed, whole_answers
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import SearchOptions, whole_number
 from rapids_trav.algorithms.pictures import LayeredPicture
-from rapids_trav.algorithms.request import ask
+from rapids_trav.algorithms.request import ask, resolve
 from rapids_trav.engines.interface import Search
 from rapids_trav.frames import exchange
 from rapids_trav.frames.columns import Masked
@@ -150,21 +150,22 @@ class Neighborhood(_Frames[FrameT]):
 
 def khop(graph: TraversableGraph, seeds: object, k: int, options: SearchOptions) -> Neighborhood:
     """Return the neighbourhood that `Graph.khop` documents."""
-    limited = replace(options, depth_limit=whole_number("k", k, of="steps"), predecessors=False)
+    where = resolve(graph, options.where)
+    depth = whole_number("k", k, of="steps")
+    limited = replace(options, depth_limit=depth, predecessors=False, where=where)
     own, table = whole_answers(graph)
-    question = ask(
-        graph, seeds, limited, what="seeds", checked=own is None or table is None or graph.n_vertices == 0
-    )
+    checked = own is None or table is None or graph.n_vertices == 0
+    view, sources, asked = ask(graph, seeds, limited, "seeds", checked)
     n_bytes = neighborhood_bytes(graph.n_vertices, graph.ids.nbytes)
     in_hand = FOUND_BYTES * min(FEWEST_ROWS, graph.n_edges)
-    asked = Searches(question.options.variant, answer=KHOP_BYTES, later=n_bytes + in_hand)
-    with question.view.searching(asked):
-        distance = graph.engine.bfs(question.view, question.sources, question.options).distance
-        report(len(question.sources), len(question.sources), "sources")
+    memory = Searches(asked.variant, answer=KHOP_BYTES, later=n_bytes + in_hand)
+    with view.searching(memory):
+        distance = graph.engine.search(view, sources, asked).distance
+        report(len(sources), len(sources), "sources")
         indexed = graph.rows if graph.budget is None and isinstance(graph.rows, EdgeRows) else None
         chosen = distance if indexed is not None else distance >= 0
         if own and table:
-            columns, vertices = own.reached(Search(distance), table, len(question.sources), listed=True)
+            columns, vertices = own.reached(Search(distance), table, len(sources), listed=True)
             found = graph.deliver(framed(graph, columns, "seeds", seeds))
             del columns
         else:
@@ -177,14 +178,14 @@ def khop(graph: TraversableGraph, seeds: object, k: int, options: SearchOptions)
             found = graph.deliver(rows.frame())
         del distance
     if indexed is not None:
-        edges = graph.deliver(indexed.near(chosen, question.where, graph.engine, vertices))
+        edges = graph.deliver(indexed.near(chosen, where, graph.engine, vertices))
         return Neighborhood.of(found, edges, columns_of(graph))
     with (
         graph.storage.room(n_bytes, "the vertices of a neighbourhood", in_hand),
         reading(graph.budget, graph.n_edges, FOUND_BYTES, fewest=FEWEST_ROWS) as block,
     ):
         at_once = None if graph.budget is None else block
-        edges = graph.deliver(graph.rows.inside(chosen, question.where, at_once))
+        edges = graph.deliver(graph.rows.inside(chosen, where, at_once))
     return Neighborhood.of(found, edges, columns_of(graph))
 
 

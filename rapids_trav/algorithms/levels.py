@@ -12,7 +12,7 @@ from rapids_trav.algorithms.bfs import searches
 from rapids_trav.algorithms.interface import Counted, TraversableGraph
 from rapids_trav.algorithms.options import Direction, SearchOptions
 from rapids_trav.algorithms.request import ask
-from rapids_trav.algorithms.vertex_values import levels_of_many
+from rapids_trav.algorithms.results import levels_of_many
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.frames.columns import Frame, Masked
 from rapids_trav.ids.lookup import lookup
@@ -31,27 +31,27 @@ def levels(graph: TraversableGraph, sources: object, options: SearchOptions) -> 
     """Return the frame that `Graph.levels` documents."""
     xp, n = graph.engine.xp, graph.n_vertices
     checked = graph.engine.answers is None or n == 0
-    question = ask(graph, sources, options, checked=checked)
+    view, roots, asked = ask(graph, sources, options, checked=checked)
     spare = 0
-    if not question.each:  # the working memory of a joint search is free when its distances are counted
+    if not asked.each:  # the working memory of a joint search is free when its distances are counted
         spare = search_bytes(graph.engine.place == "host", n, vertex_dtype(n).itemsize) - DISTANCE_BYTES * n
     parts: list[tuple[int | Array, Counted]] = []
-    for first, found in searches(graph, question, 0, beside=max(levels_bytes(n, n + 1) - spare, 0)):
+    for first, found in searches(graph, view, roots, asked, 0, beside=max(levels_bytes(n, n + 1) - spare, 0)):
         for place, counted in _count(graph, xp.atleast_2d(found.distance), spare):
             parts.append((first + place, counted))
         del found
     search: Array | None = None
-    if question.each:
+    if asked.each:
         of_each = [xp.broadcast_to(xp.asarray(of), level.shape) for of, (level, _, _) in parts]
         search = _joined(of_each, xp)
     columns_of = list(zip(*(counted for _, counted in parts), strict=True))
     del parts
     level, count, cumulative = (_joined(column, xp) for column in columns_of)
     del columns_of
-    if not (checked or question.each) and int(level[0]) < 0:
+    if not (checked or asked.each) and int(level[0]) < 0:
         # Not even a source was reached, so it is not in the graph: `lookup` raises the error.
         lookup("sources", sources, graph.ids, graph.rows.source.library)
-    columns = {} if search is None else graph.id_columns("source", question.sources[search])
+    columns = {} if search is None else graph.id_columns("source", roots[search])
     columns |= {"distance": Masked(level, level >= 0), "vertices": count, "cumulative": cumulative}
     return graph.deliver(graph.frame(columns))
 

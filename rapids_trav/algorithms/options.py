@@ -6,13 +6,14 @@ those methods, and the command line from these classes.
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, fields
 from functools import cached_property
 from numbers import Real
-from typing import Literal, get_args
+from typing import Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +22,7 @@ from rapids_trav.engines.interface import MOST_LEVELS
 from rapids_trav.errors import TravError, written
 from rapids_trav.storage.filters import Filter, Where
 from rapids_trav.tuning import Policy, RunTuning, SearchTuning, tuned
-from rapids_trav.utilities.checks import flag, flags, integer, one_of
+from rapids_trav.utilities.checks import flag, integer, one_of
 from rapids_trav.utilities.locations import location
 from rapids_trav.utilities.progress import ProgressOption, check_progress
 
@@ -38,8 +39,34 @@ EVERY = 10  # iterations between checkpoints, unless the caller says otherwise
 PAGE = "page"  # the choice of checkpoints after each page
 
 
+@functools.cache
+def _kinds(options: type[object]) -> dict[str, tuple[str, ...] | type[bool]]:
+    """Return what the fields of a class of options may be: the words of a `Literal`, or a flag."""
+    hints = {name: hint for name, hint in get_type_hints(options).items() if name != "progress"}
+    words = {name: get_args(hint) for name, hint in hints.items() if get_origin(hint) is Literal}
+    return words | {name: bool for name, hint in hints.items() if hint is bool}
+
+
 @dataclass(frozen=True, kw_only=True)
-class SearchOptions:
+class Options:
+    """Base class of options: `progress`, and a check of every field that takes words or a flag."""
+
+    progress: ProgressOption = False
+
+    def __post_init__(self) -> None:
+        for name, allowed in _kinds(type(self)).items():  # type: ignore[arg-type]
+            value = getattr(self, name)
+            if allowed is bool:
+                if value is not True and value is not False:
+                    flag(name, value)
+            elif not isinstance(value, str) or value not in allowed:
+                one_of(name, value, allowed)
+        if self.progress is not False:
+            check_progress(self.progress)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions(Options):
     """Options of `Graph.bfs`, which documents them; `paths`, `levels` and `khop` take some of them."""
 
     mode: Mode = "joint"
@@ -53,16 +80,12 @@ class SearchOptions:
     variant: str = "auto"
     tuning: Mapping[str, object] | None = None
     trace: bool = False
-    progress: ProgressOption = False
 
     def __post_init__(self) -> None:
-        check_progress(self.progress)
-        one_of("mode", self.mode, get_args(Mode))
-        one_of("direction", self.direction, get_args(Direction))
+        super().__post_init__()
         if self.depth_limit is not None:
             whole_number("depth_limit", self.depth_limit, "None searches without limit")
-        flags(self, "predecessors", "reached_only", "deterministic", "trace")
-        policy = self._settings.policy
+        policy = None if self.tuning is None else self._settings.policy
         if policy is not None and not (isinstance(self.variant, str) and self.variant == "direction"):
             raise TravError(
                 f"policy={policy!r} applies only to the variant 'direction': leave it out, or give "
@@ -72,12 +95,12 @@ class SearchOptions:
     @property
     def policy(self) -> Policy:
         """The rule by which the variant "direction" switches direction."""
-        return self._settings.policy or "gap"
+        return "gap" if self.tuning is None else self._settings.policy or "gap"
 
     @property
     def of_ranks(self) -> dict[str, object]:
         """Settings for graphs on the workers of a cluster, by name."""
-        return self._settings.of_ranks
+        return {} if self.tuning is None else self._settings.of_ranks
 
     @cached_property
     def _settings(self) -> SearchTuning:
@@ -92,7 +115,6 @@ class PathOptions(SearchOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        flag("weighted", self.weighted)
         given = {"depth_limit": None, "deterministic": False, "variant": "auto", "tuning": None}
         for name, default in given.items():
             if self.weighted and getattr(self, name) != default:
@@ -103,16 +125,11 @@ class PathOptions(SearchOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CentralityOptions:
+class CentralityOptions(Options):
     """Common options of the methods of `Graph` that measure many distances; the methods document them."""
 
     direction: Direction = "out"
     where: Filter = None
-    progress: ProgressOption = False
-
-    def __post_init__(self) -> None:
-        check_progress(self.progress)
-        one_of("direction", self.direction, get_args(Direction))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,8 +152,6 @@ class BetweennessOptions(CentralityOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        one_of("of", self.of, get_args(ScoresOf))
-        flags(self, "normalized", "endpoints")
         _seed(self.seed)
         if self.k is not None:
             if whole_number("k", self.k, "None takes every vertex as a source", "sources") == 0:
@@ -148,7 +163,7 @@ class BetweennessOptions(CentralityOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class IterationOptions:
+class IterationOptions(Options):
     """Options common to all methods that iterate a vertex program."""
 
     where: Filter = None
@@ -156,21 +171,16 @@ class IterationOptions:
     processor: Processor = "auto"
     schedule: Schedule = "auto"
     trace: bool = False
-    progress: ProgressOption = False
     checkpoint: str | os.PathLike[str] | None = None
     checkpoint_every: CheckpointEvery = EVERY
     resume: bool = False
 
     def __post_init__(self) -> None:
-        one_of("processor", self.processor, get_args(Processor))
-        one_of("schedule", self.schedule, get_args(Schedule))
+        super().__post_init__()
         if self.asynchronous is not None:
             flag("asynchronous", self.asynchronous)
         if self.checkpoint is not None:
             location("checkpoint", self.checkpoint)
-        for name in ("trace", "resume"):
-            flag(name, getattr(self, name))
-        check_progress(self.progress)
         self._check_every()
         if self.resume and self.checkpoint is None:
             raise TravError("resume=True continues from a checkpoint: name its folder with checkpoint=.")
@@ -208,13 +218,10 @@ class ProgramOptions(IterationOptions):
     tuning: Mapping[str, object] | None = None
 
     def __post_init__(self) -> None:
-        one_of("direction", self.direction, get_args(Direction))
-        one_of("mode", self.mode, get_args(RunMode))
-        flag("weighted", self.weighted)
+        super().__post_init__()
         if self.max_iterations is not None:
             whole_number("max_iterations", self.max_iterations, "None has no limit", "iterations")
         self.settings  # noqa: B018 -- refuses unknown ones
-        super().__post_init__()
         if self.schedule == "paths" and self.mode in ("pull", "notify"):
             raise TravError(
                 f"schedule='paths' pushes values along the edges of active vertices, but "
@@ -247,16 +254,11 @@ class ProgramOptions(IterationOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ComponentsOptions:
+class ComponentsOptions(Options):
     """Options of `Graph.components`, which documents them."""
 
     where: Filter = None
     trace: bool = False
-    progress: ProgressOption = False
-
-    def __post_init__(self) -> None:
-        flags(self, "trace")
-        check_progress(self.progress)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -269,7 +271,7 @@ class SsspOptions(IterationOptions):
     mode: RunMode = "auto"
 
     def __post_init__(self) -> None:
-        flags(self, "predecessors", "reached_only")
+        super().__post_init__()
         self.as_program  # noqa: B018 -- raises the errors of the program's options
 
     @cached_property

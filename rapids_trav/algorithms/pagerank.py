@@ -18,6 +18,7 @@ import numpy as np
 
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import PagerankOptions
+from rapids_trav.algorithms.request import resolve
 from rapids_trav.algorithms.run import Answer, answer, execute, gather_view, running
 from rapids_trav.algorithms.sssp import check_rank_weights
 from rapids_trav.engines.runs import Run
@@ -32,7 +33,7 @@ def pagerank(graph: TraversableGraph, options: PagerankOptions) -> Answer:
     """Return the frame that `Graph.pagerank` documents."""
     n = graph.n_vertices
     question = options.as_program(n, weighted=graph.weight is not None)
-    question = question.filtered(graph.rows.resolve(options.where))
+    question = question.filtered(resolve(graph, options.where))
     dtype, tol = options.type_of_ranks, options.tol
     program = program_of(float(tol), dtype)
     view = gather_view(graph, program, question)

@@ -13,7 +13,7 @@ import numpy as np
 from rapids_trav.algorithms.bfs import searches, whole_answers
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import PathOptions, SsspOptions
-from rapids_trav.algorithms.request import ask, distinct, on_engine, unique, vertices
+from rapids_trav.algorithms.request import ask, distinct, on_engine, resolve, unique, vertices
 from rapids_trav.algorithms.sssp import check_weights, lengths, shortest
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import Search
@@ -29,24 +29,24 @@ def paths(graph: TraversableGraph, sources: object, options: PathOptions) -> Fra
     if options.weighted:
         return _by_weight(graph, sources, options)
     own, table = whole_answers(graph)
-    question = ask(graph, sources, options, checked=table is None or graph.n_vertices == 0)
-    ends = question.options.targets
+    view, roots, asked = ask(graph, sources, options, checked=table is None or graph.n_vertices == 0)
+    ends = asked.targets
     if ends is None:
         ends = distinct(graph, vertices(graph, "targets", None))
     parts = []
-    room = paths_bytes(vertex_dtype(graph.n_vertices).itemsize, question.each)
-    for first, found in searches(graph, question, room, options.deterministic):
-        n_searches = len(found.distance) if question.each else 1
-        if own and table and n_searches == (len(question.sources) if question.each else 1):
-            columns = own.path_rows(found, question.sources, ends, table, question.each)
+    room = paths_bytes(vertex_dtype(graph.n_vertices).itemsize, asked.each)
+    for first, found in searches(graph, view, roots, asked, room, options.deterministic):
+        n_searches = len(found.distance) if asked.each else 1
+        if own and table and n_searches == (len(roots) if asked.each else 1):
+            columns = own.path_rows(found, roots, ends, table, asked.each)
             if columns is None:
                 lookup("sources", sources, graph.ids, graph.rows.source.library)  # raises the error
             else:
                 return graph.deliver(graph.frame(columns))
         search, target, step, vertex = _follow(graph, found, ends)
-        parts.append((question.sources[search + first], ends[target], step, vertex))
+        parts.append((roots[search + first], ends[target], step, vertex))
         del found
-    return _frame(graph, parts, question.each)
+    return _frame(graph, parts, asked.each)
 
 
 def _by_weight(graph: TraversableGraph, sources: object, options: PathOptions) -> Frame:
@@ -56,7 +56,7 @@ def _by_weight(graph: TraversableGraph, sources: object, options: PathOptions) -
     roots = vertices(graph, "sources", sources)
     roots = on_engine(graph, roots) if each else unique(graph, roots)
     ends = distinct(graph, vertices(graph, "targets", options.targets))
-    asked = SsspOptions(where=graph.rows.resolve(options.where), direction=options.direction)
+    asked = SsspOptions(where=resolve(graph, options.where), direction=options.direction)
     parts = []
     for first in range(len(roots)) if each else (None,):
         own = roots if first is None else roots[first : first + 1]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -13,38 +15,12 @@ from rapids_trav.engines.interface import BfsOptions
 from rapids_trav.errors import TravError, written
 from rapids_trav.frames.columns import move
 from rapids_trav.ids.lookup import lookup
-from rapids_trav.storage.filters import Where
+from rapids_trav.storage.filters import Filter, Where
 from rapids_trav.storage.interface import SearchView
+from rapids_trav.storage.memory_errors import as_memory_error
 from rapids_trav.utilities.checks import one_of
 
 FEW = 1 << 12  # most entries of a list whose types are looked at one by one
-
-
-@dataclass(frozen=True)
-class SearchRequest:
-    """A search in the form that the engine takes.
-
-    Attributes
-    ----------
-    view : SearchView
-        The graph in the requested direction, perhaps filtered.
-    sources : vertex array
-        Distinct vertices ("joint"), or one for each search, in the order given ("each").
-    each : bool
-    options : BfsOptions
-        Its targets are distinct, in order of first appearance.
-    where : Where or None
-        The filter of the view.
-    repeated : bool or None
-        Whether a source is given more than once; None: it is not known.
-    """
-
-    view: SearchView
-    sources: Array
-    each: bool
-    options: BfsOptions
-    where: Where | None = None
-    repeated: bool | None = None
 
 
 def ask(
@@ -53,8 +29,10 @@ def ask(
     asked: SearchOptions,
     what: str = "sources",
     checked: bool = True,
-) -> SearchRequest:
-    """Convert the arguments of a search of `graph`; raise a `TravError` that names the first invalid one.
+) -> tuple[SearchView, Array, BfsOptions]:
+    """Return what the engine searches: a view of `graph`, the internal ids of sources, its own options.
+
+    Joint sources are distinct, ascending vertices; with ``mode="each"`` they are in the order given.
 
     Parameters
     ----------
@@ -64,55 +42,61 @@ def ask(
         Whether an unknown source raises an error here.  If False, a single source that the graph does not
         have may become -1, which avoids waiting for the GPU here.  No vertex is then reached, and the caller
         checks for that after the search; other faults are then reported first.
+
+    Raises
+    ------
+    TravError
+        It names the first invalid argument.
     """
-    where = _checked(graph, asked)
-    joint, own = asked.mode == "joint", graph.engine.answers
-    lenient = joint and not checked and own is not None and asked.variant in own.lenient
+    each, own = asked.mode == "each", graph.engine.answers
+    where = checked_filter(graph, asked)
+    lenient = not each and not checked and own is not None and asked.variant in own.lenient
     internal = vertices(graph, what, sources, checked=not lenient)
-    if joint:
-        return _request(graph, asked, where, unique(graph, internal))
-    repeated = len(np.unique(internal)) < len(internal) if isinstance(internal, np.ndarray) else None
-    return replace(_request(graph, asked, where, on_engine(graph, internal)), repeated=repeated)
+    repeated = len(np.unique(internal)) < len(internal) if each and isinstance(internal, np.ndarray) else None
+    found = on_engine(graph, internal) if each else unique(graph, internal)
+    options = engine_options(graph, asked, repeated)
+    return graph.storage.view(asked.direction, where), found, options
 
 
-def ask_for_roots(graph: TraversableGraph, asked: SearchOptions) -> SearchRequest:
-    """Convert the options of searches whose roots are not known yet; see `ask`."""
-    where = _checked(graph, asked)
-    return _request(graph, asked, where, graph.engine.xp.empty(0, graph.values.dtype))
+def ask_for_roots(graph: TraversableGraph, asked: SearchOptions) -> tuple[SearchView, BfsOptions]:
+    """Return the view and the options of searches whose roots are not known yet; see `ask`."""
+    where = checked_filter(graph, asked)
+    options = engine_options(graph, asked)
+    return graph.storage.view(asked.direction, where), options
 
 
-def _checked(graph: TraversableGraph, asked: SearchOptions) -> Where | None:
+def checked_filter(graph: TraversableGraph, asked: SearchOptions) -> Where | None:
     """Refuse options that do not suit the graph; return its filter."""
-    engine = graph.engine
-    one_of("variant", asked.variant, engine.variants, f" of the {engine.name} engine")
-    if asked.of_ranks and not graph.values.spread:
+    engine, variant = graph.engine, asked.variant
+    if not isinstance(variant, str) or variant not in engine.variants:
+        one_of("variant", variant, engine.variants, f" of the {engine.name} engine")
+    if asked.tuning is not None and asked.of_ranks and not graph.values.spread:
         raise TravError(
             f"tuning names {written(next(iter(asked.of_ranks)))}, which is only for graphs on the workers of "
             f"a cluster: leave it out."
         )
-    return graph.rows.resolve(asked.where)
+    return resolve(graph, asked.where)
 
 
-def _request(
-    graph: TraversableGraph, asked: SearchOptions, where: Where | None, sources: Array
-) -> SearchRequest:
+def resolve(graph: TraversableGraph, where: Filter) -> Where | None:
+    """Return a filter in the graph's own form; refuse one that cannot be applied."""
+    return None if where is None else graph.rows.resolve(where)
+
+
+def engine_options(graph: TraversableGraph, asked: SearchOptions, repeated: bool | None = None) -> BfsOptions:
+    """Return the options of the engine, with vertices as internal ids; see `BfsOptions`."""
     targets = None if asked.targets is None else vertices(graph, "targets", asked.targets)
     limit = asked.depth_limit
-    options = BfsOptions(
+    return BfsOptions(
         variant=asked.variant,
         policy=asked.policy,
         depth_limit=None if limit is None else whole_number("depth_limit", limit),
         targets=None if targets is None else distinct(graph, targets),
         predecessors=asked.predecessors,
         trace=asked.trace,
+        each=asked.mode == "each",
+        repeated=repeated,
         of_ranks=asked.of_ranks,
-    )
-    return SearchRequest(
-        view=graph.storage.view(asked.direction, where),
-        sources=sources,
-        each=asked.mode != "joint",
-        options=options,
-        where=where,
     )
 
 
@@ -122,15 +106,16 @@ def vertices(graph: TraversableGraph, what: str, given: object, checked: bool = 
     Unless `checked`, a single vertex that the graph does not have may be -1.
     """
     own, table = graph.engine.answers, graph.ids.table
+    # A plain integer is located at once, if it can be; `lookup` reports an unknown one.
+    if type(given) is int and table is not None:
+        known = table.internal(given, graph.n_vertices, on_host=own is None)
+        if known is not None:
+            return known
+        if own is not None and table.dtype.kind == "i" and 0 <= given < 2**31:
+            alone = own.locate(given, table, graph.n_vertices)
+            if not checked or int(alone[0]) >= 0:
+                return alone
     if own is not None and table is not None and table.dtype.kind == "i":
-        # Some engines have a fast lookup of plain integers; `lookup` reports an unknown one.
-        if type(given) is int:
-            if (known := table.internal(given, graph.n_vertices)) is not None:
-                return known
-            if 0 <= given < 2**31:
-                alone = own.locate(given, table, graph.n_vertices)
-                if not checked or int(alone[0]) >= 0:
-                    return alone
         labels = _plain_integers(given, table.dtype)
         if labels is not None:
             found = own.locate_each(labels, table, graph.n_vertices)
@@ -172,7 +157,9 @@ def _plain_integers(given: object, dtype: np.dtype) -> np.ndarray | None:
 
 def on_engine(graph: TraversableGraph, internal: Array) -> Array:
     """Return internal ids as an array of the engine."""
-    return move(internal, graph.engine.xp).astype(graph.values.dtype, copy=False)
+    xp = graph.engine.xp
+    internal = internal if isinstance(internal, xp.ndarray) else move(internal, xp)
+    return internal.astype(graph.values.dtype, copy=False)
 
 
 def unique(graph: TraversableGraph, internal: Array) -> Array:
@@ -188,3 +175,30 @@ def distinct(graph: TraversableGraph, internal: Array) -> Array:
         _, first = xp.unique(internal, return_index=True)
         internal = internal[xp.sort(first)]
     return on_engine(graph, internal)
+
+
+Found = TypeVar("Found")
+
+
+def answered(graph: TraversableGraph, name: str, query: Callable[..., Found], *arguments: object) -> Found:
+    """Return ``query(graph, *arguments)``; failed allocations become a memory error of the query `name`.
+
+    If other queries hold the memory that it needs, it waits for them and runs again.
+    """
+    budget = graph.budget
+    try:
+        if budget is None:
+            return query(graph, *arguments)
+        again = [reusable(argument) for argument in arguments]
+        return budget.ask(lambda: query(graph, *again))
+    except (MemoryError, RuntimeError) as error:
+        raise as_memory_error(error, name, graph.engine)  # noqa: B904 -- it is the error itself, or has its cause
+
+
+def reusable(argument: object) -> object:
+    """Return an iterator as a list, which can be read again; convert the fields of a dataclass as well."""
+    if is_dataclass(argument) and not isinstance(argument, type):
+        once = {part.name: getattr(argument, part.name) for part in fields(argument)}
+        lists = {name: list(value) for name, value in once.items() if isinstance(value, Iterator)}
+        return replace(argument, **lists) if lists else argument
+    return list(argument) if isinstance(argument, Iterator) else argument

@@ -18,6 +18,7 @@ from rapids_trav.algorithms.checkpoints import Checkpoints
 from rapids_trav.algorithms.initial_values import starting_state
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import PAGE, ProgramOptions
+from rapids_trav.algorithms.request import resolve
 from rapids_trav.engines.interface import Engine
 from rapids_trav.engines.runs import BlockSpan, GatherView, IterationTrace, Run, RunOptions
 from rapids_trav.errors import TravError, listed, warn
@@ -41,7 +42,7 @@ def run(graph: TraversableGraph, program: Program, initial: object, options: Pro
             f"program is {kind_of(program)}: give a rapids_trav.Program, or one of rapids_trav.programs."
         )
     question = options.for_graph(parameter_numbers(options.parameters))
-    question = question.filtered(graph.rows.resolve(options.where))
+    question = question.filtered(resolve(graph, options.where))
     weight = graph.rows.weight
     if question.weighted and weight is not None and weight.scale:
         warn(

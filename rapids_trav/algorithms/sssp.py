@@ -26,7 +26,7 @@ import numpy as np
 
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import ProgramOptions, SsspOptions
-from rapids_trav.algorithms.request import unique, vertices
+from rapids_trav.algorithms.request import resolve, unique, vertices
 from rapids_trav.algorithms.run import Answer, OnPage, answer, execute, gather_view, running
 from rapids_trav.csr.adjacency import Array, edge_blocks
 from rapids_trav.engines.interface import BfsOptions, Engine
@@ -41,8 +41,8 @@ from rapids_trav.memory.model.program import equals_bytes, question_bytes, tree_
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.run_state import RunState
 from rapids_trav.programs.shipped import saturating_paths, shortest_paths
-from rapids_trav.storage.adjacency_set import AdjacencySet, MemoryView
 from rapids_trav.storage.block_sizes import FEWEST_IN_HAND, reading
+from rapids_trav.storage.in_memory import AdjacencySet, MemoryView
 from rapids_trav.utilities.progress import streamed
 
 
@@ -143,7 +143,7 @@ def shortest(
     """Yield the shortest distances from the nearest of `roots`, while holding memory for the answer."""
     weight = graph.rows.weight
     assert weight is not None  # callers use `check_weights` first
-    question = options.as_program.filtered(graph.rows.resolve(options.where))
+    question = options.as_program.filtered(resolve(graph, options.where))
     program = shortest_paths("int64" if weight.dtype.kind == "i" else "float64")
     vertex, ranked = vertex_dtype(graph.n_vertices).itemsize, graph.ids.rank is not None
     view = gather_view(graph, program, question)
@@ -314,7 +314,7 @@ def _among_equals(
     """Fill in predecessors of the vertices reached along `edges` from the settled vertices."""
     n = len(predecessor)
     view = MemoryView(AdjacencySet(engine, n, lambda: iter(edges), directed=True), "out")
-    found = engine.bfs(view, settled.astype(predecessor.dtype), BfsOptions()).predecessor
+    found = engine.search(view, settled.astype(predecessor.dtype), BfsOptions()).predecessor
     return engine.xp.where(predecessor < 0, found, predecessor)
 
 

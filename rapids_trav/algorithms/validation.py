@@ -18,9 +18,8 @@ from types import ModuleType
 
 import numpy as np
 
-from rapids_trav.algorithms.guard import answered, reusable
 from rapids_trav.algorithms.interface import TraversableGraph
-from rapids_trav.algorithms.request import on_engine, unique, vertices
+from rapids_trav.algorithms.request import answered, on_engine, resolve, unique, vertices
 from rapids_trav.csr.adjacency import BLOCK, Array, edge_blocks
 from rapids_trav.engines.interface import Engine, View
 from rapids_trav.errors import TravError
@@ -71,14 +70,14 @@ def check_tree(
     TreeError
         If the tree breaks a rule; the message names each broken rule and a vertex that breaks it.
     """
-    n, again = graph.n_vertices, reusable(sources)
+    n = graph.n_vertices
     beside = MARK_BYTES * n + CHECKED_BYTES * _fewest(max(2 * graph.n_edges, n))
 
-    def check() -> None:
+    def check(graph: TraversableGraph, sources: object) -> None:
         with graph.storage.room(TREE_BYTES * n, "a tree to check", beside):
-            _check_tree(graph, result, again, direction, where, depth_limit)
+            _check_tree(graph, result, sources, direction, where, depth_limit)
 
-    answered(graph, "check_tree", check)
+    answered(graph, "check_tree", check, sources)
 
 
 def _check_tree(
@@ -106,7 +105,7 @@ def _check_tree(
             given = given.astype(dict(zip(names, graph.ids.dtypes, strict=True)))
             predecessor[vertex[rows]] = on_engine(graph, vertices(graph, "result", given))
     roots = unique(graph, vertices(graph, "sources", sources))
-    view = graph.storage.view(direction, graph.rows.resolve(where))
+    view = graph.storage.view(direction, resolve(graph, where))
     if broken := broken_rules(graph.engine, view, roots, distance, predecessor, depth_limit, graph.budget):
         raise TreeError("; ".join(broken) + ".")
 

@@ -60,7 +60,7 @@ class WorkersEngine:
 
 
 class DistributedQuestions:
-    """An `algorithms.questions.Questions` whose answers are Dask frames on the workers.
+    """An `graph.properties.Questions` whose answers are Dask frames on the workers.
 
     Parameters
     ----------

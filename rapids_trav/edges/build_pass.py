@@ -165,6 +165,7 @@ class SlicedEdges:
         self.library = source.library
         self.columns = source.columns
         self.defaults = source.defaults
+        self.partitions = source.partitions
         self._source = source
         self._rows = rows
 
@@ -184,6 +185,3 @@ class SlicedEdges:
 
     def rows_of(self, frame: Frame, rows: Array) -> Frame:
         return self._source.rows_of(frame, rows)
-
-    def deliver(self, frame: Frame) -> Frame:
-        return self._source.deliver(frame)

@@ -1,4 +1,4 @@
-"""Base class of edge sources: rows and answers in the caller's own frames, and defaults of a graph."""
+"""Base class of edge sources: rows in the caller's own frames, and defaults of a graph."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ class FrameRows:
     columns: list[Hashable]
     library: Library
     defaults = GraphDefaults()
+    partitions: int | None = None  # of a Dask frame; None for frames in memory
 
     @property
     def row_columns(self) -> list[Hashable]:
@@ -40,7 +41,3 @@ class FrameRows:
     def rows_of(self, frame: Frame, rows: Array) -> Frame:
         """Return these rows of a chunk with all columns of the edges."""
         return self.library.rows_of(frame, rows)
-
-    def deliver(self, frame: Frame) -> Frame:
-        """Convert a result to the kind of frame that the caller passed."""
-        return frame

@@ -64,8 +64,9 @@ class EdgeSource(Protocol):
     def count_rows(self) -> int | None:
         """Return the number of edges if it is known without reading them, else None."""
 
-    def deliver(self, frame: Frame) -> Frame:
-        """Convert a result to the kind of frame that the caller passed."""
+    @property
+    def partitions(self) -> int | None:
+        """Partitions of the caller's Dask frame; None for frames in memory."""
 
 
 def open_edges(edges: Any, engine: object = "auto") -> EdgeSource:
@@ -197,6 +198,7 @@ class DaskEdges(FrameRows):
     def __init__(self, frame: Frame) -> None:
         self.library = library(library_of(frame._meta) or "pandas")
         self.columns = list(frame.columns)
+        self.partitions = frame.npartitions
         self._frame = frame
 
     def count_rows(self) -> int | None:
@@ -206,11 +208,6 @@ class DaskEdges(FrameRows):
         frame = self._frame[list(columns or self.columns)]
         for i in range(frame.npartitions):
             yield self.library.native(proxies.opened(frame.get_partition(i).compute(), on_gpu=False))
-
-    def deliver(self, frame: Frame) -> Frame:
-        import dask.dataframe
-
-        return dask.dataframe.from_pandas(frame, npartitions=self._frame.npartitions, sort=False)
 
 
 def _opened(frames: Sequence[Frame], engine: object) -> Sequence[Frame]:

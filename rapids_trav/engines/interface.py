@@ -251,10 +251,10 @@ class Engine(Builder, Protocol):
     def count_ids(self, ids: Array, count: Array) -> None:
         """Add to `count`, int64 (n,), the number of times each internal id occurs in `ids`."""
 
-    def bfs(self, view: View, sources: Array, options: BfsOptions) -> Search:
+    def search(self, view: View, sources: Array, options: BfsOptions) -> Search:
         """Search from all sources jointly: distance (n,), predecessor (n,)."""
 
-    def bfs_each(self, view: View, sources: Array, options: BfsOptions) -> Search:
+    def search_each(self, view: View, sources: Array, options: BfsOptions) -> Search:
         """Search from each of k sources separately: distance (k, n), predecessor (k, n)."""
 
     def distance_sums(self, view: View, sources: Array, of: SumsOf, together: int) -> DistanceSums:

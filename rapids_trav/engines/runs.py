@@ -117,6 +117,10 @@ class LinkView:
     paged: bool = False
     budget: Budget | None = None
 
+    @property
+    def n_vertices(self) -> int:
+        return len(self.rows.row_offsets) - 1
+
     def charged(self, n_bytes: int, what: str) -> AbstractContextManager[None]:
         """Charge `n_bytes` to the budget, if there is one, while the block runs."""
         return held(self.budget, n_bytes, what)

@@ -49,6 +49,8 @@ class BfsOptions:
     targets: Array | None = None  # distinct
     predecessors: bool = True
     trace: bool = False
+    each: bool = False  # whether each source has a search of its own
+    repeated: bool | None = None  # then, whether a source is given more than once; None: it is not known
     of_ranks: Mapping[str, Any] = field(default_factory=dict)  # settings of a search over many workers
 
 

@@ -165,7 +165,7 @@ class PandasFrames:
         """Return the given rows of a column (None: a copy of all); with `nulls`, row -1 is null."""
         if rows is None:
             return column.copy()
-        taken = column.array.take(move(rows, np), allow_fill=nulls)
+        taken = column.array.take(_on_host(rows), allow_fill=nulls)
         return pd.Series(taken, dtype=column.dtype)
 
     def is_plain(self, frame: Frame) -> bool:
@@ -179,10 +179,10 @@ class PandasFrames:
     def cast(self, column: Array | Masked, dtype: Dtype) -> Column:
         """Return an array as a column of `dtype`, which may be one of the library's own types."""
         if not isinstance(column, Masked):
-            values = move(column, np)
+            values = _on_host(column)
             plain = isinstance(dtype, np.dtype)
             return values.astype(dtype, copy=False) if plain else pd.array(values, dtype)
-        values, valid = move(column.values, np), move(column.valid, np)
+        values, valid = _on_host(column.values), _on_host(column.valid)
         if isinstance(dtype, np.dtype) and dtype.kind == "f":
             return np.where(valid, values, np.nan).astype(dtype)
         if isinstance(dtype, np.dtype):
@@ -195,9 +195,9 @@ class PandasFrames:
 
     def _entry(self, column: Column) -> Series:
         if isinstance(column, Masked):
-            return _nullable(move(column.values, np), move(column.valid, np))
+            return _nullable(_on_host(column.values), _on_host(column.valid))
         own = isinstance(column, (pd.Series, pd.api.extensions.ExtensionArray))
-        return column if own else move(column, np)
+        return column if own else _on_host(column)
 
     def hand_out(self, frame: Frame) -> Frame:
         """Convert a frame to the form that the caller uses."""
@@ -209,6 +209,10 @@ class ProxiedPandasFrames(PandasFrames):
 
     def hand_out(self, frame: Frame) -> Frame:
         return proxies.proxied(frame)
+
+
+def _on_host(array: Array) -> np.ndarray:
+    return array if isinstance(array, np.ndarray) else move(array, np)
 
 
 @functools.cache

@@ -22,14 +22,14 @@ from rapids_trav.algorithms.options import (
     Schedule,
     ScoresOf,
 )
-from rapids_trav.algorithms.questions import Questions
-from rapids_trav.algorithms.vertex_values import LocalValues
+from rapids_trav.graph.properties import Questions
+from rapids_trav.algorithms.results import LocalValues
 from rapids_trav.csr.paths import PathLayout
 from rapids_trav.edges.sources import Ends
 from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Values
 from rapids_trav.frames.kinds import ArrowStream, Column, DataFrameT, FrameT, SparseMatrix
-from rapids_trav.graph.contents import GraphContents
+from rapids_trav.graph.local import LocalGraph
 from rapids_trav.ids.maps import IdMap
 from rapids_trav.memory.budget import Budget
 from rapids_trav.programs.definition import Program
@@ -65,7 +65,7 @@ class Graph(Generic[FrameT]):
     @property
     def edge_columns(self) -> list[Hashable]: ...
     @property
-    def contents(self) -> GraphContents: ...
+    def contents(self) -> LocalGraph: ...
     @property
     def rows(self) -> RowReader: ...
     @property

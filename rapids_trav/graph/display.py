@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from rapids_trav.algorithms.questions import Questions
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import move
-from rapids_trav.graph.contents import GraphContents
-from rapids_trav.graph.local_questions import LocalQuestions
+from rapids_trav.graph.local import LocalGraph
+from rapids_trav.graph.properties import Questions
 from rapids_trav.memory.model.search import HISTOGRAM_BYTES
 from rapids_trav.utilities import svg
 from rapids_trav.utilities.sizes import readable
@@ -17,7 +16,7 @@ from rapids_trav.utilities.sizes import readable
 def graph_html(text: str, contents: Questions) -> str:
     """Return the text that describes a graph and, if it is in this process, its degrees and memory."""
     text = f"<div>{svg.text_of(text)}</div>"
-    if not isinstance(contents, LocalQuestions):  # closed, or on the workers of a cluster
+    if not isinstance(contents, LocalGraph):  # closed, or on the workers of a cluster
         return text
     rows = "".join(
         f"<tr><td>{name}</td><td>{readable(n_bytes)}</td><td>{place}</td></tr>"
@@ -32,7 +31,7 @@ def graph_html(text: str, contents: Questions) -> str:
     return f"<div>{text}{picture}{table}</div>"
 
 
-def degree_bars(contents: GraphContents) -> str:
+def degree_bars(contents: LocalGraph) -> str:
     """Return a histogram of the degrees: the vertices of degree 0, 1, 2 to 3, 4 to 7, and so on."""
     degree, xp = contents.storage.view("out").degrees(), contents.engine.xp
     group = xp.zeros(len(degree), np.int64)

@@ -8,18 +8,17 @@ from functools import cached_property
 from typing import Generic
 
 from rapids_trav.algorithms.options import Direction
-from rapids_trav.algorithms.questions import Questions
 from rapids_trav.distributed import clusters
 from rapids_trav.edges.sources import Ends
 from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.kinds import FrameT
 from rapids_trav.graph.centrality_methods import CentralityMethods
-from rapids_trav.graph.closed import ClosedQuestions
 from rapids_trav.graph.display import graph_html
 from rapids_trav.graph.join_methods import JoinMethods
-from rapids_trav.graph.local_questions import LocalQuestions
+from rapids_trav.graph.local import ClosedQuestions, LocalGraph
 from rapids_trav.graph.program_methods import ProgramMethods
+from rapids_trav.graph.properties import Questions
 from rapids_trav.graph.search_methods import SearchMethods
 from rapids_trav.saved import graphs
 from rapids_trav.storage import build
@@ -225,7 +224,7 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
                 return cls._asking(clusters.build(edges, options, cluster))
         with telling_of_memory("building the graph", engine), shown("building the graph", progress):
             parts = build.build(edges, options)
-        return cls._asking(LocalQuestions(**vars(parts)))
+        return cls._asking(LocalGraph(**vars(parts)))
 
     @classmethod
     def open(
@@ -299,7 +298,7 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
                 return cls._asking(clusters.open_saved(folder, engine, cluster))
         with telling_of_memory("opening the graph", engine), shown("opening the graph", progress):
             parts = graphs.open_saved(folder, engine, memory_limit, spill, verify)
-        return cls._asking(LocalQuestions(**vars(parts)))
+        return cls._asking(LocalGraph(**vars(parts)))
 
     def save(self, folder: str | os.PathLike[str], *, progress: ProgressOption = False) -> None:
         """Write the graph to a folder, from which `Graph.open` loads it faster than it was built.

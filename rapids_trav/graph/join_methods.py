@@ -15,7 +15,7 @@ from rapids_trav.distributed.questions import DistributedQuestions, unanswered
 from rapids_trav.frames import exchange
 from rapids_trav.frames.columns import Frame, Values, move
 from rapids_trav.frames.exchange import EdgeColumns
-from rapids_trav.graph.contents import GraphContents
+from rapids_trav.graph.local import LocalGraph
 from rapids_trav.graph.properties import GraphProperties
 from rapids_trav.utilities.progress import ProgressOption, report, shown
 
@@ -229,7 +229,7 @@ class JoinMethods(GraphProperties):
         with shown("path_layout", progress):
             return self.questions.ask("path_layout", relaxed)
 
-    def _in_this_process(self, method: str) -> GraphContents:
+    def _in_this_process(self, method: str) -> LocalGraph:
         """Return the graph's contents; refuse the method for a graph on the workers of a cluster."""
         if isinstance(self.questions, DistributedQuestions):
             raise unanswered(method)

@@ -218,7 +218,7 @@ class _Bench:
 
     def search(self, graph: Graph, source: Array) -> Search:
         """Run kernel 2: parents and levels in the graph's own numbering, with default options."""
-        return self.engine.bfs(graph.storage.view(), source, BfsOptions())
+        return self.engine.search(graph.storage.view(), source, BfsOptions())
 
     def searches(
         self, graph: Graph, roots: np.ndarray, validate: bool, report: Notify

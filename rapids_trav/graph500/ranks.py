@@ -88,7 +88,7 @@ def search(state: RankState, root: int, check: bool) -> dict[str, object]:
         bench = bench_of(state)
         graph, rank = bench.graph, bench.graph.rank
         sources = graph.ids.encoder()([rank.xp.asarray([root])])
-        found, seconds = timed(rank, lambda: graph.engine.bfs(graph.storage.view(), sources, BfsOptions()))
+        found, seconds = timed(rank, lambda: graph.engine.search(graph.storage.view(), sources, BfsOptions()))
         _, conversion = timed(rank, lambda: _to_labels(graph, found))
         reached = found.distance >= 0
         own_seconds = np.nan if found.device_seconds is None else found.device_seconds

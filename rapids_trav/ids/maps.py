@@ -112,14 +112,17 @@ class IntegerTable(NamedTuple):
     rank: Array | None = None
     names: Array | None = None
 
-    def internal(self, label: int, n: int) -> Array | None:
+    def internal(self, label: int, n: int, on_host: bool = False) -> Array | None:
         """Return the internal id of one of `n` vertices, (1,), if it can be told without reading an array.
 
-        The ids must be a range, so that the place is known, and `rank` then has the internal id.
+        The ids must be a range, so that the place is known.  `rank` then has the internal id; without it, the
+        place itself is the internal id, which costs nothing `on_host`.
         """
         place = label - self.first
-        if self.ids is not None or self.rank is None or not 0 <= place < n:
+        if self.ids is not None or not 0 <= place < n:
             return None
+        if self.rank is None:
+            return np.array([place], vertex_dtype(n)) if on_host else None
         return self.rank[place : place + 1]
 
 

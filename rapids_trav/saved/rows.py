@@ -23,12 +23,11 @@ from rapids_trav.storage.filters import refuse_filter
 class SavedEdges:
     """Substitute for the `EdgeSource` of a saved graph, without frames to read again or to filter."""
 
+    partitions = None
+
     def __init__(self, library: Library, columns: Sequence[Hashable]) -> None:
         self.library = library
         self.columns = list(columns)
-
-    def deliver(self, frame: Frame) -> Frame:
-        return frame
 
 
 class SavedRows:

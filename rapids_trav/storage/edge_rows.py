@@ -159,8 +159,9 @@ class RowSource(Protocol):
     def columns(self) -> list[Hashable]:
         """Columns of the edges."""
 
-    def deliver(self, frame: Frame) -> Frame:
-        """Return a result in the kind of frame that came in."""
+    @property
+    def partitions(self) -> int | None:
+        """Partitions of the caller's Dask frame; None for frames in memory."""
 
 
 class RowReader(Protocol):

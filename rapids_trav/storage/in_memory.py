@@ -2,23 +2,245 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
-from rapids_trav.csr.adjacency import Adjacency
+from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
 from rapids_trav.csr.paths import PathLayout
-from rapids_trav.engines.interface import Chunks, Engine
+from rapids_trav.csr.statistics import strengths
+from rapids_trav.engines.interface import Builder, Chunks, Engine
 from rapids_trav.engines.runs import GatherView, LinkView
 from rapids_trav.ids.maps import IdMap
 from rapids_trav.memory.budget import Beside, Budget, held
-from rapids_trav.storage.adjacency_set import AdjacencySet, MemoryView
+from rapids_trav.memory.model.search import Searches
 from rapids_trav.storage.edge_rows import PairReader
 from rapids_trav.storage.interface import GraphEdges
 from rapids_trav.storage.mapped_arrays import place_of
+
+NAMES = ("forward", "backward", "symmetric")
+
+
+class AdjacencySet:
+    """The adjacencies of one set of edges.
+
+    Undirected edges need a single, symmetric adjacency.  Directed edges are stored by source (CSR); the
+    adjacency by destination (CSC) and the symmetrised one are made from it when a search needs them.  Weights
+    are read with `weighted` when a run first needs them.  An existing adjacency by source can be passed as
+    `forward` and is then not built.
+    """
+
+    limited = False  # whether a budget counts the memory taken
+
+    def __init__(
+        self,
+        engine: Builder,
+        n_vertices: int,
+        chunks: Chunks,
+        directed: bool,
+        weighted: Chunks | None = None,
+        forward: Adjacency | None = None,
+    ) -> None:
+        self._engine = engine
+        self.n_vertices = n_vertices
+        self.directed = directed
+        self._weighted = weighted
+        self._weights: dict[str, Array] = {}
+        self._degrees: dict[tuple[str, bool], Array] = {}
+        self._coo: dict[int, EdgeList] = {}  # edge lists, by the identity of their adjacency
+        if forward is None:
+            forward = self._built(chunks, symmetric=not directed)
+        else:
+            forward = self._builder.take_over(forward)
+        if forward.weights is not None:
+            self._weights["forward"] = forward.weights
+            forward = replace(forward, weights=None)
+        self.forward: Adjacency = forward
+
+    @property
+    def _builder(self) -> Builder:
+        """Builder of the structures."""
+        return self._engine
+
+    @cached_property
+    def backward(self) -> Adjacency:
+        return self._rebuilt(symmetric=False) if self.directed else self.forward
+
+    @cached_property
+    def symmetric(self) -> Adjacency:
+        return self._rebuilt(symmetric=True) if self.directed else self.forward
+
+    def adjacency(self, name: str) -> Adjacency:
+        """Return the adjacency called `name` in the form that searches read."""
+        return getattr(self, name)
+
+    def searching(self, direction: str, asked: Searches) -> AbstractContextManager[None]:
+        """Hold memory for searches until their answer is complete, if there is a budget."""
+        return nullcontext()
+
+    def searches_at_once(self, most: int, asked: Searches) -> int:
+        """Return the number of independent searches that there is room for, up to `most`."""
+        return most
+
+    def searching_ahead(self, most: int, asked: Searches) -> AbstractContextManager[int]:
+        """Hold memory for searches ahead of the one whose answer is made; give their number, up to `most`."""
+        return nullcontext(most)
+
+    def _built(self, chunks: Chunks, *, symmetric: bool = False, transpose: bool = False) -> Adjacency:
+        """Build an adjacency of the caller's edges."""
+        return self._builder.build_adjacency(
+            chunks, self.n_vertices, symmetric=symmetric, transpose=transpose
+        )
+
+    def _rebuilt(self, *, symmetric: bool) -> Adjacency:
+        """Build the symmetrised adjacency if `symmetric`, else the one by destination."""
+        engine = self._engine
+        assert isinstance(engine, Engine)  # subclasses override this for other builders
+        if symmetric:
+            return engine.symmetrized(self.forward, self.__dict__.get("backward"))
+        return engine.transposed(self.forward)
+
+    def expanded(self, adjacency: Adjacency) -> EdgeList:
+        """Return one of the adjacencies in coordinate form; the result is cached."""
+        if id(adjacency) not in self._coo:
+            self._coo[id(adjacency)] = self._builder.expand_rows(adjacency)
+        return self._coo[id(adjacency)]
+
+    def weights(self, name: str) -> Array:
+        """Return the weights of the adjacency called `name`, one for each column; the result is cached."""
+        if name not in self._weights:
+            how = {
+                "forward": {"symmetric": not self.directed},
+                "backward": {"transpose": True},
+                "symmetric": {"symmetric": True},
+            }[name]
+            assert self._weighted is not None
+            built = self._built(self._weighted, **how)
+            assert built.weights is not None
+            self._weights[name] = built.weights
+            self.__dict__.setdefault(name, replace(built, weights=None))
+        return self._weights[name]
+
+    @cached_property
+    def weight_range(self) -> tuple[float, float] | None:
+        """Smallest and largest weight, available once a run has read the weights; None without edges."""
+        built = next(iter(list(self._weights.values())))  # another thread may add those of a direction
+        return (built.min().item(), built.max().item()) if len(built) else None
+
+    def into_and_out(self, direction: str) -> tuple[str, str]:
+        """Return the names of the adjacencies by which a vertex gathers, and by which its edges lead on."""
+        if not self.directed:
+            return "forward", "forward"
+        names = {"out": ("backward", "forward"), "in": ("forward", "backward")}
+        return names.get(direction, ("symmetric", "symmetric"))
+
+    def degrees(self, direction: str) -> Array:
+        """Return the number of edges that lead on from each vertex in this direction, int64 (n,)."""
+        xp = self._engine.xp
+        return xp.diff(self.adjacency(self.into_and_out(direction)[1]).row_offsets).astype(xp.int64)
+
+    def gather_view(self, direction: str, weighted: bool, pushed: bool) -> GatherView:
+        """Return the arrays that a vertex program needs to read the edges in this direction."""
+        into, out = self.into_and_out(direction)
+        weights = self.weights(into) if weighted else None
+        out_weights = self.weights(out) if weighted and pushed else None
+        view = MemoryView(self, direction)
+        key = (into, weighted)
+        if key not in self._degrees:
+            xp = self._engine.xp
+            self._degrees[key] = (
+                xp.diff(view.out.row_offsets).astype(xp.int64)
+                if weights is None
+                else strengths(view.into.column_indices, weights, self.n_vertices, xp)
+            )
+        return GatherView(
+            view.into,
+            view.out,
+            weights,
+            self._degrees[key],
+            out_weights=out_weights,
+            weight_range=lambda: self.weight_range,
+        )
+
+    def link_view(self) -> LinkView:
+        """Return the edges in a form for finding components, from the adjacencies built so far."""
+        built = self.__dict__
+        if not self.directed:
+            return LinkView(self.forward, self.forward)
+        if (symmetric := built.get("symmetric")) is not None:
+            return LinkView(symmetric, symmetric)
+        return LinkView(self.forward, built.get("backward"))
+
+    def label(self, name: str) -> str:
+        """Return the title of the adjacency called `name` in reports of memory."""
+        titles = {"forward": "CSR", "backward": "CSC"} if self.directed else {}
+        return titles.get(name, "CSR, symmetrised")
+
+    def held(self) -> Iterator[tuple[str, Array]]:
+        """Yield name and array of each part of each existing structure; parts of one share its name."""
+        for name in NAMES if self.directed else NAMES[:1]:
+            if (adjacency := self.__dict__.get(name)) is not None:
+                label = self.label(name)
+                yield from ((label, part) for part in adjacency.parts)
+                if name in self._weights:
+                    yield f"weights of {label}", self._weights[name]
+                if (edges := self._coo.get(id(adjacency))) is not None:
+                    # In some engines the edge list shares the columns of the adjacency.
+                    own = (edges.src,) if edges.dst is adjacency.column_indices else (edges.src, edges.dst)
+                    yield from ((f"COO of {label}", part) for part in own)
+        yield from (("degrees", degree) for degree in list(self._degrees.values()))  # threads add some
+
+
+@dataclass(frozen=True)
+class MemoryView:
+    """View of an `AdjacencySet` in one direction; it implements `engines.interface.View`."""
+
+    structures: AdjacencySet
+    direction: str
+
+    @property
+    def n_vertices(self) -> int:
+        return self.structures.n_vertices
+
+    @property
+    def out(self) -> Adjacency:
+        return self.structures.adjacency(self.structures.into_and_out(self.direction)[1])
+
+    @property
+    def into(self) -> Adjacency:
+        return self.structures.adjacency(self.structures.into_and_out(self.direction)[0])
+
+    @property
+    def coo(self) -> EdgeList:
+        return self.structures.expanded(self.out)
+
+    @property
+    def stored(self) -> Adjacency:
+        return getattr(self.structures, self.structures.into_and_out(self.direction)[1])
+
+    def degrees(self) -> Array:
+        """Return the number of edges that lead on from each vertex, int64 (n,)."""
+        return self.structures.degrees(self.direction)
+
+    @property
+    def limited(self) -> bool:
+        """Whether a budget counts the memory of searches, so that they must free all of it when they end."""
+        return self.structures.limited
+
+    def searching(self, asked: Searches) -> AbstractContextManager[None]:
+        """Hold memory for searches in this view until their answer is complete."""
+        return self.structures.searching(self.direction, asked)
+
+    def searches_at_once(self, most: int, asked: Searches) -> int:
+        """Return the number of independent searches that there is room for, up to `most`."""
+        return self.structures.searches_at_once(most, asked)
+
+    def searching_ahead(self, most: int, asked: Searches) -> AbstractContextManager[int]:
+        """Hold memory for searches ahead of the one whose answer is made; give their number, up to `most`."""
+        return self.structures.searching_ahead(most, asked)
 
 
 class InMemory:

@@ -34,18 +34,23 @@ def telling_of_memory(task: str, engine: object) -> Iterator[None]:
     """
     try:
         yield
-    except TravMemoryError:
-        raise
     except (MemoryError, RuntimeError) as error:
-        if not is_out_of_memory(error):
-            raise
-        place, remedy = "memory", "close what is no longer needed"
-        if getattr(engine, "name", engine) == "cuda":
-            place, remedy = "GPU memory", "free frames that are no longer needed or choose engine='cpu'"
-        raise TravMemoryError(
-            f"{task} ran out of {place} ({first_line(error)}){_left(engine)}: {remedy}, ask for less at a "
-            f"time, or give a memory_limit."
-        ) from error
+        raise as_memory_error(error, task, engine)  # noqa: B904 -- it is the error itself, or has its cause
+
+
+def as_memory_error(error: Exception, task: str, engine: object) -> Exception:
+    """Return the `TravMemoryError` for an allocation of `task` that failed; any other error as it is."""
+    if isinstance(error, TravMemoryError) or not is_out_of_memory(error):
+        return error
+    place, remedy = "memory", "close what is no longer needed"
+    if getattr(engine, "name", engine) == "cuda":
+        place, remedy = "GPU memory", "free frames that are no longer needed or choose engine='cpu'"
+    told = TravMemoryError(
+        f"{task} ran out of {place} ({first_line(error)}){_left(engine)}: {remedy}, ask for less at a "
+        f"time, or give a memory_limit."
+    )
+    told.__cause__ = error
+    return told
 
 
 def is_out_of_memory(error: BaseException) -> bool:

@@ -40,7 +40,7 @@ class QueuingEngine(CpuEngine):
             while True:
                 while len(queued) <= ahead and (source := next(sources, None)) is not None:
                     self.begun.append(int(source[0]))
-                    queued.append(self.bfs(view, source, options))
+                    queued.append(self.search(view, source, options))
                 if not queued:
                     return
                 yield queued.popleft()
@@ -247,13 +247,13 @@ def test_a_stream_that_is_dropped_within_another_question(queuing):
     used = graph.budget.used
     streams = [graph.bfs_stream(ROOTS)]
     next(streams[0])
-    search = engine.bfs
+    search = engine.search
 
     def dropping(*asked):
         streams.clear()
         return search(*asked)
 
-    engine.bfs = dropping
+    engine.search = dropping
     graph.bfs(10)
     assert graph.budget.used == used
     assert graph.budget.free == graph.budget.limit - used
@@ -275,13 +275,13 @@ def test_closing_the_graph_ends_its_streams(engine):
 
 def test_closing_the_graph_while_an_answer_is_made(queuing):
     engine, graph = queuing
-    stream, search = graph.bfs_stream(ROOTS), engine.bfs
+    stream, search = graph.bfs_stream(ROOTS), engine.search
 
     def closing(*asked):
         graph.close()
         return search(*asked)
 
-    engine.bfs = closing
+    engine.search = closing
     assert next(stream)[0] == 10
     assert engine.closed == 1
     with pytest.raises(TravError, match=r"^The graph is closed"):
@@ -291,13 +291,13 @@ def test_closing_the_graph_while_an_answer_is_made(queuing):
 def test_closing_a_stream_while_an_answer_is_made(queuing):
     """As another thread does: the answer is returned, then the searches end."""
     engine, graph = queuing
-    stream, search = graph.bfs_stream(ROOTS), engine.bfs
+    stream, search = graph.bfs_stream(ROOTS), engine.search
 
     def closing(*asked):
         stream.close()
         return search(*asked)
 
-    engine.bfs = closing
+    engine.search = closing
     assert next(stream)[0] == 10
     assert engine.closed == 1
     assert list(stream) == []

@@ -159,8 +159,8 @@ def test_distances_of_pairs(drawn, data):
 def test_many_pairs_of_one_source_take_one_search(n_pairs, searches, monkeypatch):
     graph = pd.DataFrame({"src": range(500), "dst": range(1, 501)}).trav.graph()
     asked = []
-    each = type(graph.engine).bfs_each
-    monkeypatch.setattr(type(graph.engine), "bfs_each", lambda *of: asked.append(1) or each(*of))
+    each = type(graph.engine).search_each
+    monkeypatch.setattr(type(graph.engine), "search_each", lambda *of: asked.append(1) or each(*of))
     targets = list(range(500, 500 - n_pairs, -1))
     found = graph.distances(([7] * n_pairs, targets))
     assert found["distance"].tolist() == [abs(v - 7) for v in targets]
@@ -175,13 +175,13 @@ def test_an_engine_without_two_ended_searches_runs_full_ones(limit, monkeypatch)
     starts, ends = np.random.default_rng(5).choice(ids, (2, n))
     wanted = edges.trav.graph().distances((starts, ends))
     graph = edges.trav.graph(memory_limit=limit)
-    each, asked = type(graph.engine).bfs_each, []
+    each, asked = type(graph.engine).search_each, []
 
     def counted(engine, view, sources, options):
         asked.append(len(sources))
         return each(engine, view, sources, options)
 
-    monkeypatch.setattr(type(graph.engine), "bfs_each", counted)
+    monkeypatch.setattr(type(graph.engine), "search_each", counted)
     monkeypatch.setattr(type(graph.engine), "pair_distances", None)
     pd.testing.assert_frame_equal(graph.distances((starts, ends)), wanted)
     assert sum(asked) == len(np.unique(starts))
@@ -230,8 +230,8 @@ def test_bounds_end_where_they_do_not_help(n):
 def test_bounds_save_searches(monkeypatch):
     graph = pd.DataFrame({"src": range(2000), "dst": range(1, 2001)}).trav.graph()
     made = []
-    search = type(graph.engine).bfs
-    monkeypatch.setattr(type(graph.engine), "bfs", lambda *asked: made.append(1) or search(*asked))
+    search = type(graph.engine).search
+    monkeypatch.setattr(type(graph.engine), "search", lambda *asked: made.append(1) or search(*asked))
     assert graph.diameter() == 2000
     assert len(made) <= 3
     assert graph.eccentricity()["eccentricity"].tolist() == [max(i, 2000 - i) for i in range(2001)]

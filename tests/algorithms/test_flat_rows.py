@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rapids_trav import generators
-from rapids_trav.algorithms.search_rows import _flat
+from rapids_trav.algorithms.results import _flat
 from rapids_trav.engines.cpu.bfs import multi_source
 
 

@@ -53,7 +53,7 @@ def trees(draw):
     sources = np.array(draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=2, unique=True)))
     depth = draw(st.sampled_from([None, 1, 2]))
     view.out = view.into = view.stored
-    found = ENGINE.bfs(view, sources, BfsOptions(variant="push", depth_limit=depth))
+    found = ENGINE.search(view, sources, BfsOptions(variant="push", depth_limit=depth))
     for array, top in ((found.distance, 4), (found.predecessor, n - 1)):
         for vertex in draw(st.lists(st.integers(0, n - 1), max_size=2)):
             array[vertex] = draw(st.integers(-1, top))

@@ -108,7 +108,7 @@ def test_edges_of_threads(variant, trace, expected):
     src, dst = np.array([0, 0, 0, 1, 3]), np.array([1, 2, 3, 4, 4])
     graph = cpu.graph(pd.DataFrame({"src": src, "dst": dst}))
     view = graph.storage.view("out")
-    distance = graph.engine.bfs(view, np.array([0]), BfsOptions()).distance
+    distance = graph.engine.search(view, np.array([0]), BfsOptions()).distance
     assert distance.tolist() == [0, 1, 1, 1, 2]
     found = Search(distance, None, levels(*trace))
     row = kinds.threads(np, variant, view, found, np.array([0]))

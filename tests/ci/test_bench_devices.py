@@ -53,7 +53,7 @@ def test_predictions_divide_the_work_and_add_meetings_and_what_crosses_the_link(
 
 
 def test_a_wrong_search_on_several_gpus_is_told(monkeypatch):
-    bfs = CpuEngine.bfs
+    bfs = CpuEngine.search
 
     def wrong(self, view, sources, options):
         found = bfs(self, view, sources, options)
@@ -61,7 +61,7 @@ def test_a_wrong_search_on_several_gpus_is_told(monkeypatch):
             found.distance[found.distance == 2] = 1
         return found
 
-    monkeypatch.setattr(CpuEngine, "bfs", wrong)
+    monkeypatch.setattr(CpuEngine, "search", wrong)
     one, _, two, *_ = measured("devices", ["rmat7"])
     assert one["wrong"] == 0
     assert two["wrong"] == 4

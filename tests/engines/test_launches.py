@@ -19,7 +19,7 @@ def path():
 
 
 def search(graph, **options):
-    return graph.engine.bfs(graph.storage.view(), np.array([0]), BfsOptions(**options))
+    return graph.engine.search(graph.storage.view(), np.array([0]), BfsOptions(**options))
 
 
 def test_a_long_path_is_few_launches(path):

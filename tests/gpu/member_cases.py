@@ -29,7 +29,7 @@ class Case:
         targets = options.pop("targets", None)
         if targets is not None:
             options["targets"] = self.ids[np.asarray(targets)]
-        return self.engine.bfs(self.view, self.ids[np.asarray(sources)], BfsOptions(**options))
+        return self.engine.search(self.view, self.ids[np.asarray(sources)], BfsOptions(**options))
 
     @property
     def block(self):

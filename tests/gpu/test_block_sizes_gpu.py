@@ -53,7 +53,7 @@ def test_searches_in_blocks_of_other_sizes(cupy, engine, monkeypatch, few_edges,
 
     monkeypatch.setattr(fused.FusedSearch, "launch", counted)
     for sources in [(0,), (n - 1,), tuple(range(0, n, n // 50))]:
-        found = engine.bfs(view, engine.xp.asarray(sources), BfsOptions(variant="fused"))
+        found = engine.search(view, engine.xp.asarray(sources), BfsOptions(variant="fused"))
         assert np.array_equal(found.distance.get(), graph.distance(sources))
         check_tree(graph, sources, found.distance.get(), found.predecessor.get())
     assert launched == [threads] * 3

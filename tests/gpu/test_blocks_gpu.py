@@ -76,7 +76,7 @@ def outside(engine, view, pinned: bool):
 def over_blocks(engine, view, program, start, shift, n_places, pinned=True, **options):
     """Run a program over blocks of 1 << shift edges; return the run."""
     from rapids_trav.engines.cuda.blocks.executor import BlocksExecutor
-    from rapids_trav.engines.cuda.blocks.loader import plain_parts
+    from rapids_trav.engines.cuda.blocks.parts import plain_parts
     from rapids_trav.engines.iterations import iterate
 
     options = RunOptions(weighted=view.weights is not None, asynchronous=True, trace=True, **options)
@@ -377,7 +377,8 @@ def test_thread_blocks_share_a_short_list_of_long_rows(engine, monkeypatch, fres
 
 @pytest.mark.parametrize(("under_way", "enough"), [(0, 1), (1, 1), (2, 1), (4, 2)])
 def test_a_launch_goes_on_until_half_of_the_copies_have_arrived(engine, under_way, enough):
-    from rapids_trav.engines.cuda.blocks.loader import CopyingLoader, plain_parts
+    from rapids_trav.engines.cuda.blocks.loader import CopyingLoader
+    from rapids_trav.engines.cuda.blocks.parts import plain_parts
 
     view = outside(engine, gather_view(CASES["rmat"], engine), True)
     loader = CopyingLoader(plain_parts(view, cut(view.out.row_offsets.get(), 9, 8)), 8, None)

@@ -36,7 +36,7 @@ QUEUES = ("frontier", "private")
 def search(engine, graph, sources=(0,), **options):
     """Run a joint search and check its tree; return distances on the host and the trace."""
     view = graph if isinstance(graph, GraphView) else GraphView(graph, engine)
-    found = engine.bfs(view, engine.xp.asarray(sources), BfsOptions(**options))
+    found = engine.search(view, engine.xp.asarray(sources), BfsOptions(**options))
     distance = found.distance.get()
     assert distance.dtype == np.int32
     if found.n_unreached is not None:
@@ -126,7 +126,7 @@ def test_a_frontier_that_shrinks_before_it_grows(cupy, least_pull):
 
 
 def test_a_source_that_is_none(engine):
-    found = engine.bfs(GraphView(nine(), engine), engine.xp.asarray([-1]), BfsOptions())
+    found = engine.search(GraphView(nine(), engine), engine.xp.asarray([-1]), BfsOptions())
     assert np.all(found.distance.get() == -1) and int(found.n_unreached[0]) == 9
 
 
@@ -226,7 +226,7 @@ def test_slip_4_overflow_loses_nothing(cupy, capacity):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_slip_5_every_variant_stores_parents(engine, variant):
-    found = engine.bfs(GraphView(nine(), engine), engine.xp.asarray([0]), BfsOptions(variant=variant))
+    found = engine.search(GraphView(nine(), engine), engine.xp.asarray([0]), BfsOptions(variant=variant))
     parents = found.predecessor.get()
     assert parents.dtype == np.int32
     assert parents[[0, 1, 2, 3, 5, 6, 7]].tolist() == [-1, 0, 0, 1, 2, 2, 2]
@@ -309,7 +309,7 @@ def test_heavy_rows_are_spread_over_blocks(engine):
     for source in (0, 7):
         distance, _ = search(engine, view, [source], variant="direction", policy="push")
         assert np.array_equal(distance, hub.distance([source]))
-    each = engine.bfs_each(view, engine.xp.asarray([0, 7, 9]), BfsOptions())
+    each = engine.search_each(view, engine.xp.asarray([0, 7, 9]), BfsOptions())
     assert np.array_equal(each.distance.get(), np.array([hub.distance([s]) for s in (0, 7, 9)]))
 
 
@@ -327,7 +327,9 @@ def test_long_path(engine):
 def test_each_agrees_with_one_by_one(engine, name, variant):
     graph = GRAPHS[name]
     sources = np.arange(graph.n) if variant == "auto" else np.arange(min(graph.n, 5))
-    found = engine.bfs_each(GraphView(graph, engine), engine.xp.asarray(sources), BfsOptions(variant=variant))
+    found = engine.search_each(
+        GraphView(graph, engine), engine.xp.asarray(sources), BfsOptions(variant=variant)
+    )
     distance, predecessor = found.distance.get(), found.predecessor.get()
     assert distance.shape == predecessor.shape == (len(sources), graph.n)
     for row, source in enumerate(sources):
@@ -339,7 +341,7 @@ def test_each_agrees_with_one_by_one(engine, name, variant):
 def test_each_fills_its_words(engine, k):
     graph = grid(17)
     sources = np.arange(k) % graph.n
-    found = engine.bfs_each(
+    found = engine.search_each(
         GraphView(graph, engine), engine.xp.asarray(sources), BfsOptions(predecessors=False)
     )
     assert found.predecessor is None
@@ -350,10 +352,10 @@ def test_each_with_limit_and_targets(engine):
     graph = grid(9)
     view, sources = GraphView(graph, engine), np.array([0, 40, 80])
     expected = np.array([graph.distance([s]) for s in sources])
-    limited = engine.bfs_each(view, engine.xp.asarray(sources), BfsOptions(depth_limit=2, trace=True))
+    limited = engine.search_each(view, engine.xp.asarray(sources), BfsOptions(depth_limit=2, trace=True))
     assert np.array_equal(limited.distance.get(), np.where(expected <= 2, expected, -1))
     assert [row.level for row in limited.trace] == [1, 2]
-    target = engine.bfs_each(view, engine.xp.asarray(sources), BfsOptions(targets=engine.xp.asarray([4])))
+    target = engine.search_each(view, engine.xp.asarray(sources), BfsOptions(targets=engine.xp.asarray([4])))
     last = expected[:, 4].max()
     assert np.array_equal(target.distance.get(), np.where(expected <= last, expected, -1))
 
@@ -466,7 +468,7 @@ def test_64_bit_specialisations(engine, variant, wide_vertices):
     distance, _ = search(engine, view, [3], variant=variant)
     assert np.array_equal(distance, graph.distance([3]))
     sources = engine.xp.asarray([3, 4])
-    each = engine.bfs_each(view, sources, BfsOptions(variant=variant))
+    each = engine.search_each(view, sources, BfsOptions(variant=variant))
     assert np.array_equal(each.distance.get(), np.array([graph.distance([s]) for s in (3, 4)]))
     smallest = engine.smallest_predecessors(view, each.distance).get()
     assert smallest.dtype == vertex_type
@@ -479,7 +481,7 @@ def test_smallest_predecessors(engine, name):
     graph = GRAPHS[name]
     view = GraphView(graph, engine)
     sources = np.arange(min(graph.n, 3))
-    found = engine.bfs_each(view, engine.xp.asarray(sources), BfsOptions())
+    found = engine.search_each(view, engine.xp.asarray(sources), BfsOptions())
     smallest = engine.smallest_predecessors(view, found.distance).get()
     distance = found.distance.get()
     offsets, columns = graph.rows(transpose=True)
@@ -495,7 +497,7 @@ def test_smallest_predecessors(engine, name):
 
 def test_walk(engine):
     graph = nine()
-    found = engine.bfs(GraphView(graph, engine), engine.xp.asarray([0]), BfsOptions(variant="push"))
+    found = engine.search(GraphView(graph, engine), engine.xp.asarray([0]), BfsOptions(variant="push"))
     targets = np.array([8, 0, -1, 5, 4])
     lengths, vertices = engine.walk(found.predecessor, engine.xp.asarray(targets))
     lengths, vertices = lengths.get(), vertices.get()

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.gpu
 
 def search(engine, view, root=0):
     """Return the arrays of a search on the host."""
-    found = engine.bfs(view, engine.xp.asarray([root]), BfsOptions(variant="fused"))
+    found = engine.search(view, engine.xp.asarray([root]), BfsOptions(variant="fused"))
     return found.distance.get(), found.predecessor.get()
 
 
@@ -66,6 +66,6 @@ def test_a_search_on_another_stream_waits_for_its_source(engine):
     with xp.cuda.Stream(non_blocking=True) as stream:
         source = xp.zeros(1, np.int32)
         source += 5
-        found = engine.bfs(view, source, BfsOptions(variant="fused"))
+        found = engine.search(view, source, BfsOptions(variant="fused"))
         stream.synchronize()
         assert np.array_equal(found.distance.get(), graph.distance([5]))

@@ -190,16 +190,16 @@ def test_much_pinned_memory(engine):
     Host and device both read and write them.
     """
     from rapids_trav.engines.cuda.build import host_rows
-    from rapids_trav.engines.cuda.runtime import memory
+    from rapids_trav.engines.cuda.runtime import pinned
 
-    host = memory.empty_pinned(100_000, np.int32, much=1)
+    host = pinned.empty_pinned(100_000, np.int32, much=1)
     host[:] = np.arange(100_000)
     device = host_rows.over_host(host[10:])
     assert int(device.sum()) == int(host[10:].sum())
     device[:5] = -1
     engine.xp.cuda.Device().synchronize()
     assert host[8:16].tolist() == [8, 9, -1, -1, -1, -1, -1, 15]
-    other = memory.empty_pinned(7, np.float64, much=1)
+    other = pinned.empty_pinned(7, np.float64, much=1)
     pointer, part = other.ctypes.data, other[2:5]
     attributes = engine.xp.cuda.runtime.pointerGetAttributes
     del other

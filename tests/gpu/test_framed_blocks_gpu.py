@@ -24,7 +24,7 @@ pytestmark = pytest.mark.gpu
 def over_framed_blocks(engine, view, program, start, shift, n_places, pinned=True):
     """Run a program over framed blocks of 1 << shift edges; return the run and the bytes of its loads."""
     from rapids_trav.engines.cuda.blocks.executor import BlocksExecutor
-    from rapids_trav.engines.cuda.blocks.loader import framed_parts
+    from rapids_trav.engines.cuda.blocks.parts import framed_parts
     from rapids_trav.engines.cuda.stream.packing import FRAMED, packed_columns
     from rapids_trav.engines.iterations import iterate
 

@@ -29,7 +29,7 @@ def with_widths(graph: Graph, engine, vertex, offset) -> GraphView:
 
 
 def check(engine, graph: Graph, view: GraphView, sources) -> None:
-    found = engine.bfs(view, engine.xp.asarray(sources), BfsOptions(variant="fused"))
+    found = engine.search(view, engine.xp.asarray(sources), BfsOptions(variant="fused"))
     distance = found.distance.get()
     assert np.array_equal(distance, graph.distance(sources))
     check_tree(graph, sources, distance, found.predecessor.get())

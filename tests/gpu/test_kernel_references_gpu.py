@@ -6,7 +6,7 @@ import kernel_references as reference
 import numpy as np
 import pytest
 
-from rapids_trav.algorithms.vertex_values import level_counts
+from rapids_trav.algorithms.results import level_counts
 from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.cuda.runtime.arguments import AnswerArguments
 from rapids_trav.engines.interface import Ordered, Search

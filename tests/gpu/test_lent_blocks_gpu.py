@@ -26,7 +26,7 @@ pytestmark = pytest.mark.gpu
 def on_both(engine, view, program, start, shift, n_places, pinned=True, **options):
     """Run a program over blocks of 1 << shift edges on the GPU and the CPU; return the run."""
     from rapids_trav.engines.cuda.blocks.executor import BlocksExecutor
-    from rapids_trav.engines.cuda.blocks.loader import plain_parts
+    from rapids_trav.engines.cuda.blocks.parts import plain_parts
     from rapids_trav.engines.iterations import iterate
 
     options = RunOptions(weighted=view.weights is not None, asynchronous=True, trace=True, **options)

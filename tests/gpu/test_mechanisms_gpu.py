@@ -31,7 +31,7 @@ def built(graph, engine):
 
 
 def search(engine, view, sources=(0,), **options):
-    found = engine.bfs(view, engine.xp.asarray(sources), BfsOptions(**({"trace": True} | options)))
+    found = engine.search(view, engine.xp.asarray(sources), BfsOptions(**({"trace": True} | options)))
     return found.distance.get(), found
 
 
@@ -77,7 +77,7 @@ def test_a_push_to_the_bitmap_is_settled_by_what_follows(make_engine, depth_limi
         expected = graph.distance([root])
         if depth_limit is not None:
             expected[expected > depth_limit] = -1
-        found = engine.bfs(view, engine.xp.asarray([root]), options)
+        found = engine.search(view, engine.xp.asarray([root]), options)
         np.testing.assert_array_equal(found.distance.get(), expected)
         if predecessors:
             led = found.predecessor.get()
@@ -212,7 +212,7 @@ def test_the_hub_cache_of_a_frame(make_engine):
     one, other = (graph.bfs(source, deterministic=True).to_pandas() for graph in (plain, cached))
     assert one.equals(other)
     internal = cached.ids.encoder()([cached.engine.xp.asarray([source], dtype=cached.ids.dtypes[0])])
-    found = cached.engine.bfs(cached.storage.view(), internal, BfsOptions(trace=True))
+    found = cached.engine.search(cached.storage.view(), internal, BfsOptions(trace=True))
     assert found.counters["hub_hits"] > 0
 
 

@@ -114,7 +114,7 @@ def test_sources_are_read_only_as_far_ahead_as_asked(engine):
 def test_the_host_does_not_wait_between_searches(engine, monkeypatch):
     """Nothing waits for the device until the searches end."""
     _, view = graph_and_view(engine)
-    engine.bfs(view, engine.xp.asarray([0], np.int32), BfsOptions())  # reads properties of the adjacency
+    engine.search(view, engine.xp.asarray([0], np.int32), BfsOptions())  # reads properties of the adjacency
     waited = []
     for kind in (engine.xp.cuda.Event, engine.xp.cuda.Stream):
         if isinstance(kind.synchronize, type(len)):
@@ -137,7 +137,7 @@ def test_two_streams_in_turns(engine):
         engine.bfs_stream(other_view, sources(engine, ROOTS[::-1]), BfsOptions(), 3),
     )
     for root, found, back, reverse in zip(ROOTS, streams[0], ROOTS[::-1], streams[1], strict=True):
-        single = engine.bfs(view, engine.xp.asarray([back], np.int32), BfsOptions())
+        single = engine.search(view, engine.xp.asarray([back], np.int32), BfsOptions())
         assert np.array_equal(found.distance.get(), graph.distance([root]))
         assert np.array_equal(reverse.distance.get(), other.distance([back]))
         assert np.array_equal(single.distance.get(), graph.distance([back]))

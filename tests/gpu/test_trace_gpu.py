@@ -76,7 +76,7 @@ def check(graph, degrees, view, variant, distance, trace, seconds, host=False) -
 def traced(engine, view, sources, variant: str):
     engine.synchronize()
     begin = perf_counter()
-    found = engine.bfs(view, engine.xp.asarray(sources), BfsOptions(variant=variant, trace=True))
+    found = engine.search(view, engine.xp.asarray(sources), BfsOptions(variant=variant, trace=True))
     engine.synchronize()
     return found.distance.get(), found.trace, perf_counter() - begin
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from rapids_trav.engines.cuda.bfs.direction import Beamer
+from rapids_trav.engines.cuda.bfs.policy import Beamer
 from rapids_trav.engines.interface import BfsOptions
 
 from .small_graphs import Graph, GraphView, check_tree, path, random, star
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.gpu
 
 def searched(engine, graph, sources, **options):
     """Search, check the tree, and return distances and trace."""
-    found = engine.bfs(GraphView(graph, engine), engine.xp.asarray(sources), BfsOptions(**options))
+    found = engine.search(GraphView(graph, engine), engine.xp.asarray(sources), BfsOptions(**options))
     distance = found.distance.get()
     check_tree(graph, sources, distance, found.predecessor.get())
     return distance, found.trace
@@ -138,7 +138,7 @@ def test_the_fused_search_returns_to_push_while_many_are_left(engine):
     """The path is so long that pulling would read a long bitmap of unreached vertices on each level."""
     length, limit = 700_000, 300
     graph = core_and_tail(length, 200_000)
-    found = engine.bfs(
+    found = engine.search(
         GraphView(graph, engine), engine.xp.asarray([1]), BfsOptions(trace=True, depth_limit=limit)
     )
     directions = [row.direction for row in found.trace]
@@ -193,7 +193,7 @@ def test_a_wide_search_ends_with_its_last_target(engine, variant):
     assert full.max() > wide
     for wanted in (targets, targets[:1]):
         asked = engine.xp.asarray(wanted)
-        found = engine.bfs(
+        found = engine.search(
             GraphView(graph, engine), engine.xp.asarray([0]), BfsOptions(variant, targets=asked)
         )
         expected = np.where(full <= full[wanted].max(), full, -1)
@@ -219,7 +219,7 @@ def test_a_long_path_costs_few_meetings_of_the_grid(cupy):
     from rapids_trav.engines.cuda import CudaEngine
 
     engine = CudaEngine()
-    found = engine.bfs(GraphView(path(100_000), engine), cupy.asarray([0]), BfsOptions())
+    found = engine.search(GraphView(path(100_000), engine), cupy.asarray([0]), BfsOptions())
     assert int(found.distance[-1]) == 99_999
     assert meetings(engine) < 100
 
@@ -229,7 +229,9 @@ def test_a_tail_after_wide_levels_is_left_to_one_block(cupy):
     from rapids_trav.engines.cuda import CudaEngine
 
     engine, graph, limit = CudaEngine(), core_and_tail(700_000, 200_000), 300
-    found = engine.bfs(GraphView(graph, engine), cupy.asarray([1]), BfsOptions(trace=True, depth_limit=limit))
+    found = engine.search(
+        GraphView(graph, engine), cupy.asarray([1]), BfsOptions(trace=True, depth_limit=limit)
+    )
     assert len(found.trace) == limit
     assert "pull" in {row.direction for row in found.trace}
     assert meetings(engine) < 100
@@ -306,7 +308,7 @@ def test_heavy_rows_of_searches_together_reach_every_neighbour(engine):
     graph = Graph(30_401, np.concatenate([hub, chain[:-1]]), np.concatenate([np.arange(1, 401), chain[1:]]))
     sources = [0, 401]
     options = BfsOptions(depth_limit=3, trace=True)
-    found = engine.bfs_each(GraphView(graph, engine), engine.xp.asarray(sources), options)
+    found = engine.search_each(GraphView(graph, engine), engine.xp.asarray(sources), options)
     assert found.trace[0].direction == "push"
     full = np.array([graph.distance([source]) for source in sources])
     assert np.array_equal(found.distance.get(), np.where(full <= 3, full, -1))

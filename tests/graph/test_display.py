@@ -9,7 +9,7 @@ import pytest
 
 from rapids_trav import generators
 from rapids_trav.errors import TravMemoryError
-from rapids_trav.storage.adjacency_set import MemoryView
+from rapids_trav.storage.in_memory import MemoryView
 
 
 def heights(html):

@@ -43,14 +43,14 @@ def test_ranks_agree_on_every_row():
 
 def test_a_wrong_tree_is_found(monkeypatch):
     """Vertices that claim to be one level deeper than they are break a rule in the records of all ranks."""
-    search = RankEngine.bfs
+    search = RankEngine.search
 
     def wrong(engine, *arguments):
         found = search(engine, *arguments)
         found.distance[found.distance == 2] = 3
         return found
 
-    monkeypatch.setattr(RankEngine, "bfs", wrong)
+    monkeypatch.setattr(RankEngine, "search", wrong)
     for _, _, rows in run(2, 7, roots=1):
         assert rows[0]["valid"] is False and "level" in rows[0]["faults"]
 

@@ -251,7 +251,7 @@ def test_queued_searches_are_timed_as_a_whole(monkeypatch):
     def queue(engine, view, sources, options, ahead):
         for source in sources:
             asked.append((int(source[0]), options))
-            yield engine.bfs(view, source, options)
+            yield engine.search(view, source, options)
 
     monkeypatch.setattr(CpuEngine, "bfs_stream", queue)
     report = graph500.run(6, roots=3, engine="cpu")

@@ -167,14 +167,14 @@ def test_many_searches_are_cut_to_fit(monkeypatch):
     wanted = edges.trav.graph(directed=True).bfs(sources, mode="each", predecessors=False)
     for engine in ENGINES.values():
         batches = []
-        search = CpuEngine.bfs_each
+        search = CpuEngine.search_each
 
         def counted(self, view, some, options, batches=batches, search=search):
             batches.append(len(some))
             return search(self, view, some, options)
 
         with monkeypatch.context() as patch:
-            patch.setattr(CpuEngine, "bfs_each", counted)
+            patch.setattr(CpuEngine, "search_each", counted)
             graph = edges.trav.graph(directed=True, engine=engine, memory_limit=300_000)
             found = graph.bfs(sources, mode="each", predecessors=False)
         pd.testing.assert_frame_equal(found, wanted)

@@ -308,7 +308,7 @@ def test_an_iterator_of_sources_is_asked_again_whole():
     graph = edges().trav.graph(memory_limit=limit, weight="w")
     wanted = graph.bfs([1, 2, 3], predecessors=False)
     turned_away = []
-    search = graph.engine.bfs
+    search = graph.engine.search
 
     def crowded(view, sources, options):
         if not turned_away:  # as if another thread had taken the memory meanwhile
@@ -326,7 +326,7 @@ def test_an_iterator_of_sources_is_asked_again_whole():
             holding.set()
             go_on.wait(0.2)
 
-    graph.engine.bfs = crowded
+    graph.engine.search = crowded
     found = graph.bfs(iter([1, 2, 3]), predecessors=False)
     assert turned_away == [3]
     pd.testing.assert_frame_equal(found, wanted)

@@ -18,7 +18,7 @@ import pandas as pd
 
 from rapids_trav import Graph
 from rapids_trav.io import read_edges
-from rapids_trav.storage.adjacency_set import MemoryView
+from rapids_trav.storage.in_memory import MemoryView
 
 from .. import graphs
 

@@ -25,7 +25,7 @@ def bfs(data: Data, rivals: Sequence[Rival], roots: Sequence[int]) -> Iterator[C
     view, engine, graph = data.view, data.graph.engine, data.graph
 
     def search(root: int, predecessors: bool = True) -> Any:
-        return engine.bfs(view, np.array([root]), BfsOptions(predecessors=predecessors))
+        return engine.search(view, np.array([root]), BfsOptions(predecessors=predecessors))
 
     ours = (
         Contestant("rapids_trav", search, lambda found: found.distance, "ours"),
@@ -63,7 +63,7 @@ def each(data: Data, rivals: Sequence[Rival], numbers: Sequence[int], seed: int)
     graph, view, engine, options = data.graph, data.view, data.graph.engine, BfsOptions()
 
     def single(root: int) -> Any:
-        return engine.bfs(view, np.array([root]), options)
+        return engine.search(view, np.array([root]), options)
 
     def distances(found: Sequence[Any]) -> np.ndarray:
         return np.stack([one.distance for one in found])
@@ -78,7 +78,7 @@ def each(data: Data, rivals: Sequence[Rival], numbers: Sequence[int], seed: int)
         sets = [drawn[i : i + number] for i in range(0, len(drawn) - number + 1, number)]
         arrays = (
             Contestant(
-                "rapids_trav", lambda roots: engine.bfs_each(view, np.array(roots), options),
+                "rapids_trav", lambda roots: engine.search_each(view, np.array(roots), options),
                 lambda found: found.distance, "ours",
             ),
             Contestant(

@@ -24,7 +24,7 @@ from rapids_trav.engines.multigpu.communicator import aborting
 from rapids_trav.engines.multigpu.one_launch.trace import levels_together
 from rapids_trav.engines.multigpu.partition import Part, build
 from rapids_trav.engines.multigpu.predecessors import smallest
-from rapids_trav.engines.multigpu.records import LevelRow, SearchOptions
+from rapids_trav.engines.multigpu.records import LevelRow
 from rapids_trav.engines.multigpu.search2d import search
 from rapids_trav.engines.multigpu.sweeps import sweeps
 from rapids_trav.engines.searches import BfsOptions, LevelTrace, RankCosts, Search
@@ -175,30 +175,22 @@ class RankEngine:
         """Wait until the device has finished the work on the current stream."""
         self.numbering.rank.synchronize()
 
-    def bfs(self, view: RankView, sources: Array, options: BfsOptions) -> Search:
+    def search(self, view: RankView, sources: Array, options: BfsOptions) -> Search:
         """Search from all sources at once; distance and predecessor have the shape (owned,)."""
         if options.variant == "auto" and not options.of_ranks and view.launched is not None:
             member = view.launched.member(view.direction)
             if member is not None:
                 return self._launch(member, sources, options)
         numbering = self.numbering
-        asked = SearchOptions(
-            direction=view.direction,
-            depth_limit=options.depth_limit,
-            targets=options.targets,
-            predecessors=options.predecessors,
-            trace=options.trace,
-            **{"bottom_up": None, **options.of_ranks},
-        )
-        found = search(numbering.rank.communicator, view.part, sources, asked)
+        found = search(numbering.rank.communicator, view.part, sources, options, direction=view.direction)
         own = slice(numbering.n_owned)
         predecessor = None if found.predecessor is None else found.predecessor[own]
         return Search(found.distance[own], predecessor, self._added_up(found.trace) if options.trace else [])
 
-    def bfs_each(self, view: RankView, sources: Array, options: BfsOptions) -> Search:
+    def search_each(self, view: RankView, sources: Array, options: BfsOptions) -> Search:
         """Search from each of k sources by itself; distance and predecessor have the shape (k, owned)."""
         xp = self.xp
-        found = [self.bfs(view, source[None], options) for source in sources]
+        found = [self.search(view, source[None], options) for source in sources]
         distance = xp.stack([one.distance for one in found])
         predecessor = xp.stack([one.predecessor for one in found]) if options.predecessors else None
         return Search(distance, predecessor, [level for one in found for level in one.trace])

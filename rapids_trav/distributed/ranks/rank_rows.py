@@ -33,10 +33,7 @@ class RankSource:
 
     columns: list[Hashable]
     library: Library
-
-    def deliver(self, frame: Frame) -> Frame:
-        """Return a result unchanged: its frames stay on their rank."""
-        return frame
+    partitions = None
 
 
 @dataclass

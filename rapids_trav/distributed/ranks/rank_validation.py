@@ -24,11 +24,10 @@ def check_search(graph: RankGraph, source: object, options: SearchOptions) -> Ve
             "validate applies the rules of Graph500, which are for undirected graphs: build the graph with "
             "directed=False."
         )
-    question = ask(graph, source, options, what="source")
-    if len(question.sources) != 1:
-        raise TravError(f"source names {len(question.sources)} vertices: give one.")
-    found = graph.engine.bfs(question.view, question.sources, question.options)
-    return check_tree(graph, found, int(question.sources[0]))
+    view, sources, asked = ask(graph, source, options, what="source")
+    if len(sources) != 1:
+        raise TravError(f"source names {len(sources)} vertices: give one.")
+    return check_tree(graph, graph.engine.search(view, sources, asked), int(sources[0]))
 
 
 def check_tree(graph: RankGraph, found: Search, root: int) -> Verdict:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rapids_trav.algorithms.interface import Counted
-from rapids_trav.algorithms.vertex_values import level_counts, levels_of, levels_of_many
+from rapids_trav.algorithms.results import level_counts, levels_of, levels_of_many
 from rapids_trav.distributed.ranks.numbering import Numbering
 from rapids_trav.distributed.ranks.rank import Rank
 from rapids_trav.frames.columns import Array, Frame, move

@@ -116,7 +116,7 @@ class CpuEngine:
         rows = np.arange(adjacency.n_vertices, dtype=columns.dtype)
         return EdgeList(np.repeat(rows, np.diff(adjacency.row_offsets)), columns)
 
-    def bfs(self, view: View, sources: Array, options: BfsOptions) -> Search:
+    def search(self, view: View, sources: Array, options: BfsOptions) -> Search:
         """Search breadth-first from all `sources` jointly: distance (n,), predecessor (n,)."""
         from rapids_trav.engines.cpu.bfs import direction_optimizing, textbook
 
@@ -124,13 +124,13 @@ class CpuEngine:
             return direction_optimizing.search(view, sources, options)
         return textbook.search(view, sources, options, self.variants)
 
-    def bfs_each(self, view: View, sources: Array, options: BfsOptions) -> Search:
+    def search_each(self, view: View, sources: Array, options: BfsOptions) -> Search:
         """Search from each of k `sources` separately: distance (k, n), predecessor (k, n)."""
         from rapids_trav.engines.cpu.bfs import each, textbook
 
         if options.variant == "auto":
             return each.search(view, sources, options)
-        return textbook.search_each(self.bfs, view, sources, options)
+        return textbook.search_each(self.search, view, sources, options)
 
     def distance_sums(self, view: View, sources: Array, of: SumsOf, together: int) -> DistanceSums:
         """Sum the distances of a search from each of `sources`: at each vertex, or for each source."""

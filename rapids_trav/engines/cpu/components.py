@@ -59,7 +59,7 @@ def components(view: LinkView, places: Array | None, options: RunOptions) -> Run
     options : RunOptions
         Only `trace` and `on_page` apply.
     """
-    n, dtype = view.rows.n_vertices, view.rows.column_indices.dtype
+    n, dtype = view.n_vertices, view.rows.column_indices.dtype
     with Threads() as team, view.charged(union_bytes(n, dtype.itemsize), "the trees of components"):
         progress = RunProgress(0, options.trace)
         if view.paged:
@@ -76,7 +76,7 @@ def components(view: LinkView, places: Array | None, options: RunOptions) -> Run
 
 def _in_memory(view: LinkView, team: Threads, progress: RunProgress) -> Array:
     """Link a few neighbours of each vertex first, then the rest of the rows that need it."""
-    rows, n = view.rows, view.rows.n_vertices
+    rows, n = view.rows, view.n_vertices
     parent = np.empty(n, rows.column_indices.dtype)
     edges = (rows.row_offsets, rows.column_indices)
     team.run(begin_below, n, *edges, parent, grain=VERTICES)
@@ -101,7 +101,7 @@ def _link_rest(view: LinkView, team: Threads, progress: RunProgress, parent: Arr
 
 def _streamed(view: LinkView, options: RunOptions, team: Threads, progress: RunProgress) -> Array:
     """Read and link the rows once, page by page."""
-    rows, n = view.rows, view.rows.n_vertices
+    rows, n = view.rows, view.n_vertices
     parent = np.arange(n, dtype=rows.column_indices.dtype)
     large, mode, pages, n_bytes, counted = -1, "hook", 0, 0, np.zeros(N_COUNTS, np.int64)
     for first in range(0, _n_blocks(rows), PAGE_BLOCKS):

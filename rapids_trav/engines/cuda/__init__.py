@@ -142,9 +142,9 @@ class CudaEngine:
 
     def empty_pinned(self, n: int, dtype: DType) -> Array:
         """Allocate a NumPy array of n entries in host memory that the GPU can access."""
-        from rapids_trav.engines.cuda.runtime import memory
+        from rapids_trav.engines.cuda.runtime import pinned
 
-        return memory.empty_pinned(n, dtype)
+        return pinned.empty_pinned(n, dtype)
 
     def take_over(self, adjacency: Adjacency) -> Adjacency:
         """Copy an adjacency of NumPy arrays to the device."""
@@ -180,7 +180,7 @@ class CudaEngine:
         with device_memory("the edge list", adjacency.column_indices.nbytes):
             return in_memory.expand_rows(adjacency)
 
-    def bfs(self, view: View, sources: Array, options: BfsOptions) -> Search:
+    def search(self, view: View, sources: Array, options: BfsOptions) -> Search:
         """Search breadth-first from all `sources` jointly: distance (n,), predecessor (n,)."""
         search = self._variant(options.variant)
         n_bytes = partial(self._search_bytes, view, None, options)
@@ -203,7 +203,7 @@ class CudaEngine:
             least_pull=self.least_pull,
         )
 
-    def bfs_each(self, view: View, sources: Array, options: BfsOptions) -> Search:
+    def search_each(self, view: View, sources: Array, options: BfsOptions) -> Search:
         """Search from each of k `sources` separately: distance (k, n), predecessor (k, n).
 
         "auto" runs the searches together, 64 to a word; a named variant runs them one after another.

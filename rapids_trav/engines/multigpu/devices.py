@@ -118,15 +118,15 @@ class DevicesEngine(CudaEngine):
                 least_pull=self.least_pull,
             )
 
-    def bfs(self, view: View, sources: Array, options: BfsOptions) -> Search:
+    def search(self, view: View, sources: Array, options: BfsOptions) -> Search:
         """Search from all `sources` jointly: "auto" on all GPUs, other variants on the current one."""
         rows = _rows_of(view) if options.variant == "auto" else None
         if rows is None:
-            return super().bfs(view, sources, options)
+            return super().search(view, sources, options)
         with device_memory("the search", self._bytes_of_ranks(rows, view, options)):
             return rows.search(sources, options)
 
-    def bfs_each(self, view: View, sources: Array, options: BfsOptions) -> Search:
+    def search_each(self, view: View, sources: Array, options: BfsOptions) -> Search:
         """Search from each of k `sources`: with copies of the graph on all GPUs, a part on each of them.
 
         A graph that does not fit each GPU is searched by all of them, from one source after another.
@@ -134,15 +134,15 @@ class DevicesEngine(CudaEngine):
         from rapids_trav.engines.cuda.bfs import batch
 
         if options.variant != "auto" or not view.n_vertices:
-            return super().bfs_each(view, sources, options)
+            return super().search_each(view, sources, options)
         if not (replicas := cast(SpreadView, view).replicas()):
             if (rows := _rows_of(view)) is None:
-                return super().bfs_each(view, sources, options)
+                return super().search_each(view, sources, options)
             with device_memory(f"{len(sources)} searches", self._bytes_of_ranks(rows, view, options)):
-                return batch.one_by_one(self.bfs, view, sources, options)
+                return batch.one_by_one(self.search, view, sources, options)
         from rapids_trav.engines.multigpu.replicas import search_on_each
 
-        search = partial(CudaEngine.bfs_each, self, options=options)
+        search = partial(CudaEngine.search_each, self, options=options)
         with device_memory(f"{len(sources)} searches", self._search_bytes(view, len(sources), options)):
             return search_on_each(replicas, sources, search)
 

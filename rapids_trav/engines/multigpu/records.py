@@ -1,4 +1,4 @@
-"""Options of a search over many ranks, and the answer of each rank."""
+"""Messages of a search over many ranks, and the answer of each rank."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ import numpy as np
 from rapids_trav.engines.multigpu.communicator import Form, Traffic
 from rapids_trav.engines.multigpu.grid import WORD
 from rapids_trav.engines.multigpu.local_work import Array, LocalWork
-from rapids_trav.errors import TravError, listed
 
-EXCHANGES = ("auto", "list", "bitmap")
 LIST, BITMAP = np.dtype(np.int32), np.dtype(np.uint32)
 
 
@@ -41,65 +39,7 @@ def kinds(messages: list[Array]) -> str:
     return "mixed" if len(found) > 1 else found.pop() if found else ""
 
 
-DIRECTIONS = ("out", "in", "both")
-CLAIMS = ("atomics", "sort")
 INLINE = 1 << 12  # 16 KiB, which take no longer than a number
-
-
-@dataclass(frozen=True)
-class SearchOptions:
-    """Options of a search, the same on every rank.
-
-    Attributes
-    ----------
-    direction : {"out", "in", "both"}
-        Direction in which edges are followed; it has no effect in an undirected graph.
-    depth_limit : int or None
-        Levels to search; 0 gives only the sources.
-    targets : int array or None
-        Stop after the level in which the last of these vertices is found.
-    predecessors : bool
-    deterministic : bool
-        Return the smallest of all valid predecessors.  This sends the levels of all vertices to the ranks
-        that have edges with them, 4 bytes per vertex and message.
-    exchange : {"auto", "list", "bitmap"}
-        Format of the messages; auto takes the shorter one for each message.
-    claim : {"atomics", "sort"}
-        How a rank determines the vertices that are new to it: by a bitmap (atomics), or by sorting all
-        candidates (sort), the baseline.
-    bottom_up : bool or None
-        Let each rank, at each level, search from the vertices that it has not claimed for edges from the
-        frontier, if that is likely to examine fewer edges.  This needs the edges grouped by both ends, which
-        takes twice the memory.  None: where a rank has memory for them, but not with claim="sort".
-    inline : int
-        Most 32-bit words of a frontier that are sent along with the sums.  Longer ones are sent on their own
-        when their lengths are known.
-    trace : bool
-    """
-
-    direction: str = "out"
-    depth_limit: int | None = None
-    targets: Array | None = None
-    predecessors: bool = True
-    deterministic: bool = False
-    exchange: str = "auto"
-    claim: str = "atomics"
-    bottom_up: bool | None = False
-    inline: int = INLINE
-    trace: bool = False
-
-    def __post_init__(self) -> None:
-        for name, known in (("direction", DIRECTIONS), ("exchange", EXCHANGES), ("claim", CLAIMS)):
-            if getattr(self, name) not in known:
-                raise TravError(
-                    f"{name}={getattr(self, name)!r} is not known: choose one of {listed(known)}."
-                )
-        if self.depth_limit is not None and self.depth_limit < 0:
-            raise TravError(f"depth_limit={self.depth_limit} is negative: give 0 or more, or None.")
-        if self.bottom_up and self.claim == "sort":
-            raise TravError(
-                "bottom_up=True claims by a bitmap, and claim='sort' does not: choose one of them."
-            )
 
 
 @dataclass(frozen=True)

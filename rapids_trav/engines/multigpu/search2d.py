@@ -43,17 +43,19 @@ from rapids_trav.engines.multigpu.lookup import Follower
 from rapids_trav.engines.multigpu.partition import Part
 from rapids_trav.engines.multigpu.predecessors import resolve, smallest
 from rapids_trav.engines.multigpu.records import (
+    INLINE,
     LevelRow,
     RankSearch,
-    SearchOptions,
     form,
     kinds,
     pack,
     unpack,
 )
 from rapids_trav.engines.multigpu.sweeps import sweeps
+from rapids_trav.engines.searches import BfsOptions
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import move
+from rapids_trav.tuning import SearchTuning
 
 
 @dataclass
@@ -78,7 +80,14 @@ class _SearchTally:
 
 
 def search(
-    communicator: Communicator, part: Part, sources: Array, options: SearchOptions | None = None
+    communicator: Communicator,
+    part: Part,
+    sources: Array,
+    options: BfsOptions | None = None,
+    *,
+    direction: str = "out",
+    deterministic: bool = False,
+    inline: int = INLINE,
 ) -> RankSearch:
     """Search from all sources together; every rank calls it with the same sources and options.
 
@@ -89,7 +98,17 @@ def search(
         This rank's edges.
     sources : int array
         Global ids.
-    options : SearchOptions, optional
+    options : BfsOptions, optional
+        Its `of_ranks` has settings of `tuning.SearchTuning`.  By default `exchange` is "auto", `claim`
+        "atomics", and `bottom_up` as a rank has memory for it, but not with ``claim="sort"``.
+    direction : {"out", "in", "both"}
+        Direction in which edges are followed; it has no effect in an undirected graph.
+    deterministic : bool
+        Return the smallest of all valid predecessors.  This sends the levels of all vertices to the ranks
+        that have edges with them, 4 bytes per vertex and message.
+    inline : int
+        Most 32-bit words of a frontier that are sent along with the sums.  Longer ones are sent on their own
+        when their lengths are known.
 
     Returns
     -------
@@ -103,28 +122,37 @@ def search(
         If another rank fails or does not answer.
     """
     with aborting(communicator, "searching"):
-        return _search(communicator, part, sources, options or SearchOptions())
+        return _search(communicator, part, sources, options or BfsOptions(), direction, deterministic, inline)
 
 
-def _search(communicator: Communicator, part: Part, sources: Array, options: SearchOptions) -> RankSearch:
+def _search(
+    communicator: Communicator,
+    part: Part,
+    sources: Array,
+    options: BfsOptions,
+    direction: str,
+    deterministic: bool,
+    inline: int,
+) -> RankSearch:
+    tuning = SearchTuning(**options.of_ranks)
+    exchange, claim, bottom_up = tuning.exchange or "auto", tuning.claim or "atomics", tuning.bottom_up
     before = communicator.traffic
     work, block = part.work, part.grid.block
-    any_predecessor = options.predecessors and not options.deterministic
+    any_predecessor = options.predecessors and not deterministic
     owned = Owned(
         work.xp.zeros(block // WORD, np.uint32),
         work.xp.full(block, -1, np.int32),
         work.xp.full(block, -1, np.int32) if any_predecessor else None,
     )
-    bottom_up = options.bottom_up
     if bottom_up is None:
-        bottom_up = options.claim != "sort" and part.grouped_by_both()
-    ways = sweeps(part, options.direction, any_predecessor, bottom_up)
-    followers = [Follower(work, sweep, block, options.claim) for sweep in ways]
+        bottom_up = claim != "sort" and part.grouped_by_both()
+    ways = sweeps(part, direction, any_predecessor, bottom_up)
+    followers = [Follower(work, sweep, block, claim) for sweep in ways]
     partners = sorted({rank for sweep in ways for rank in sweep.expand_group})
     targets = None if options.targets is None else _own(part, options.targets, "target")
     frontier = work.settle(owned, [(_own(part, sources, "source"), -1)], 0)
     # Bitmaps that are asked for are sent even of no vertices, which the last meeting should not do.
-    most_inline = 0 if options.exchange == "bitmap" else options.inline
+    most_inline = 0 if exchange == "bitmap" else inline
     trace: list[LevelRow] = []
     level = 0
     while True:
@@ -132,7 +160,7 @@ def _search(communicator: Communicator, part: Part, sources: Array, options: Sea
         unfound = 0 if targets is None else int((owned.distance[targets] < 0).sum())
         at_limit = level == options.depth_limit
         room = 0 if at_limit else most_inline
-        words = _note(work, frontier, block, options.exchange, room)
+        words = _note(work, frontier, block, exchange, room)
         note = Note(partners, len(frontier), words, room)
         before_sum = communicator.traffic
         met = communicator.meet([len(frontier), unfound], note)
@@ -147,7 +175,7 @@ def _search(communicator: Communicator, part: Part, sources: Array, options: Sea
         messages = [
             message
             for follow in followers
-            for message in _level(communicator, part, follow, frontier, partners, met, room, options, tally)
+            for message in _level(communicator, part, follow, frontier, partners, met, room, exchange, tally)
         ]
         frontier = work.settle(owned, messages, level)
         tally.lap("settle")
@@ -157,7 +185,7 @@ def _search(communicator: Communicator, part: Part, sources: Array, options: Sea
     searched = communicator.traffic
     predecessor = None
     if owned.finder is not None:
-        predecessor = resolve(communicator, part, ways, owned.finder, options.exchange)
+        predecessor = resolve(communicator, part, ways, owned.finder, exchange)
     elif options.predecessors:
         predecessor = smallest(communicator, part, ways, owned.distance)
     n_own = len(part.grid.owned(part.rank))
@@ -198,7 +226,7 @@ def _level(
     partners: list[int],
     met: Met,
     room: int,
-    options: SearchOptions,
+    exchange: str,
     tally: _SearchTally,
 ) -> list[tuple[Array, int]]:
     """Expand, follow and fold in one sweep; return the received messages with their finders.
@@ -211,14 +239,14 @@ def _level(
     sizes = [met.numbers[place] for place in places]
 
     before = communicator.traffic
-    forms = [form(size, block, options.exchange) for size in sizes]
+    forms = [form(size, block, exchange) for size in sizes]
     late = [(dtype, length if length > room else 0) for dtype, length in forms]
     own = sweep.expand_group.index(part.rank)
     gathered = [
         met.notes[place][:length].view(dtype) for place, (dtype, length) in zip(places, forms, strict=True)
     ]
     if any(length for _, length in late):
-        packed = pack(work, frontier, block, options.exchange)[: late[own][1]]
+        packed = pack(work, frontier, block, exchange)[: late[own][1]]
         received = communicator.all_gather(sweep.expand_group, packed, late)
         gathered = [
             array if length else note
@@ -241,7 +269,7 @@ def _level(
     tally.lap("follow")
 
     before = communicator.traffic
-    outgoing = [pack(work, offsets, block, options.exchange) for offsets in found]
+    outgoing = [pack(work, offsets, block, exchange) for offsets in found]
     incoming = communicator.exchange(sweep.fold_group, outgoing)
     messages = [(unpack(work, message), sweep.base + place) for place, message in enumerate(incoming)]
     tally.fold += communicator.traffic - before

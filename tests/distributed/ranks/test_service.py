@@ -236,13 +236,13 @@ def test_searches_are_checked_by_the_rules_of_graph500(monkeypatch):
     graph = spread(edges, (3, 2))
     root = int(edges["src"].iloc[0])
     assert [str(verdict) for verdict in graph.ask("validate", root)] == ["valid"] * 6
-    whole = RankEngine.bfs
+    whole = RankEngine.search
 
     def bfs(engine, *asked):
         found = whole(engine, *asked)
         return replace(found, distance=np.where(found.distance == 2, 3, found.distance))
 
-    monkeypatch.setattr(RankEngine, "bfs", bfs)
+    monkeypatch.setattr(RankEngine, "search", bfs)
     (verdict, *_) = graph.ask("validate", root)
     assert verdict.levels == (graph.local.bfs(root)["distance"] == 2).sum()
     assert set(verdict.broken) == {"rule_2", "levels"}

@@ -17,7 +17,6 @@ from rapids_trav.engines.multigpu.communicator import aborting
 from rapids_trav.engines.multigpu.grid import Grid
 from rapids_trav.engines.multigpu.local_cpu import CpuWork
 from rapids_trav.engines.multigpu.partition import build
-from rapids_trav.engines.multigpu.records import SearchOptions
 from rapids_trav.engines.multigpu.search2d import search
 from rapids_trav.errors import TravError, UnknownVertexError
 
@@ -121,7 +120,7 @@ def distances(state, seed, shape, source):
     communicator = state.communicator
     mine = slice(communicator.rank, None, communicator.size)
     part = build(communicator, Grid(*shape, graph.n), [(graph.src[mine], graph.dst[mine])], CpuWork())
-    found = search(communicator, part, np.array([source]), SearchOptions(deterministic=True))
+    found = search(communicator, part, np.array([source]), deterministic=True)
     return found.distance, found.predecessor
 
 

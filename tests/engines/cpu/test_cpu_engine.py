@@ -161,7 +161,7 @@ class TestSearch:
         offsets = [0, 2, 4, 7, 9, 11, 12, 13, 15, 15]
         heads = [1, 2, 3, 4, 5, 6, 7, 4, 8, 5, 8, 6, 8, 0, 6]
         view = view_of(np.stack([np.repeat(np.arange(9), np.diff(offsets)), heads], 1), 9, directed=True)
-        search = ENGINE.bfs(view, np.array([root]), BfsOptions(variant))
+        search = ENGINE.search(view, np.array([root]), BfsOptions(variant))
         assert search.distance.tolist() == distance
         assert search.distance.dtype == np.int32
         assert_tree(view, [root], search)
@@ -172,7 +172,7 @@ class TestSearch:
     @given(graph=graphs())
     def test_random_graphs(self, variant, policy, graph):
         view, sources = graph
-        search = ENGINE.bfs(view, sources, BfsOptions(variant, policy))
+        search = ENGINE.search(view, sources, BfsOptions(variant, policy))
         np.testing.assert_array_equal(search.distance, expected_distance(view, sources))
         assert_tree(view, sources, search)
 
@@ -180,7 +180,7 @@ class TestSearch:
     @EACH_POLICY
     def test_kronecker(self, variant, policy, wide, from_one):
         sources, distance = from_one
-        search = ENGINE.bfs(wide, sources, BfsOptions(variant, policy))
+        search = ENGINE.search(wide, sources, BfsOptions(variant, policy))
         np.testing.assert_array_equal(search.distance, distance)
         assert_tree(wide, sources, search)
 
@@ -188,51 +188,51 @@ class TestSearch:
     @EACH_POLICY
     def test_rows_unlike_columns(self, variant, policy, lopsided):
         for sources in ([0], [17, 4]):
-            search = ENGINE.bfs(lopsided, np.array(sources), BfsOptions(variant, policy))
+            search = ENGINE.search(lopsided, np.array(sources), BfsOptions(variant, policy))
             np.testing.assert_array_equal(search.distance, expected_distance(lopsided, sources))
             assert_tree(lopsided, sources, search)
 
     @EACH_VARIANT
     @pytest.mark.parametrize("depth_limit", [0, 1, 3, 100])
     def test_depth_limit(self, variant, depth_limit, kronecker):
-        full = ENGINE.bfs(kronecker, np.array([3, 8]), BfsOptions("frontier")).distance
-        search = ENGINE.bfs(kronecker, np.array([3, 8]), BfsOptions(variant, depth_limit=depth_limit))
+        full = ENGINE.search(kronecker, np.array([3, 8]), BfsOptions("frontier")).distance
+        search = ENGINE.search(kronecker, np.array([3, 8]), BfsOptions(variant, depth_limit=depth_limit))
         np.testing.assert_array_equal(search.distance, cut(full, depth_limit))
         assert_tree(kronecker, [3, 8], search)
 
     @EACH_VARIANT
     def test_targets(self, variant, kronecker):
         source = np.flatnonzero(np.diff(kronecker.out.row_offsets))[:1]
-        full = ENGINE.bfs(kronecker, source, BfsOptions("frontier")).distance
+        full = ENGINE.search(kronecker, source, BfsOptions("frontier")).distance
         unreached = np.flatnonzero(full < 0)[:1]
         levels = [np.flatnonzero(full == level)[:2] for level in range(full.max() + 1)]
         for targets in (levels[0], levels[1], np.r_[levels[2], levels[1]], np.r_[levels[1], unreached]):
-            search = ENGINE.bfs(kronecker, source, BfsOptions(variant, targets=targets))
+            search = ENGINE.search(kronecker, source, BfsOptions(variant, targets=targets))
             np.testing.assert_array_equal(search.distance, cut(full, targets=targets))
 
     @EACH_VARIANT
     def test_without_predecessors(self, variant, kronecker):
         options = BfsOptions(variant, predecessors=False)
-        search = ENGINE.bfs(kronecker, np.array([3]), options)
+        search = ENGINE.search(kronecker, np.array([3]), options)
         assert search.predecessor is None
-        full = ENGINE.bfs(kronecker, np.array([3]), BfsOptions(variant))
+        full = ENGINE.search(kronecker, np.array([3]), BfsOptions(variant))
         np.testing.assert_array_equal(search.distance, full.distance)
 
     @EACH_VARIANT
     def test_one_vertex(self, variant):
         for edges in ([], [(0, 0)], [(0, 0), (0, 0)]):
-            search = ENGINE.bfs(view_of(edges, 1), np.array([0]), BfsOptions(variant))
+            search = ENGINE.search(view_of(edges, 1), np.array([0]), BfsOptions(variant))
             assert search.distance.tolist() == [0]
             assert search.predecessor.tolist() == [-1]
 
     def test_long_path_and_star(self):
         n = 300_000
         view = frame_view(generators.path(n), n)
-        search = ENGINE.bfs(view, np.array([0]), BfsOptions())
+        search = ENGINE.search(view, np.array([0]), BfsOptions())
         np.testing.assert_array_equal(search.distance, np.arange(n))
         np.testing.assert_array_equal(search.predecessor, np.arange(-1, n - 1))
         view = frame_view(generators.star(n), n)
-        search = ENGINE.bfs(view, np.array([9]), BfsOptions())
+        search = ENGINE.search(view, np.array([9]), BfsOptions())
         assert search.distance[[9, 0, 1]].tolist() == [0, 1, 2]
         assert search.distance.sum() == 1 + 2 * (n - 2)
 
@@ -241,26 +241,28 @@ class TestSearch:
             with pytest.raises(
                 TravError, match=f"^variant='{variant}' is not known to the .* 'auto', 'push', "
             ):
-                ENGINE.bfs(kronecker, np.array([0]), BfsOptions(variant))
+                ENGINE.search(kronecker, np.array([0]), BfsOptions(variant))
             with pytest.raises(TravError, match=variant):
-                ENGINE.bfs_each(kronecker, np.array([0]), BfsOptions(variant))
+                ENGINE.search_each(kronecker, np.array([0]), BfsOptions(variant))
         with pytest.raises(TravError, match=r"^policy='fast' is not known: choose one of 'gap', 'beamer'\.$"):
-            ENGINE.bfs(kronecker, np.array([0]), BfsOptions(policy="fast"))
+            ENGINE.search(kronecker, np.array([0]), BfsOptions(policy="fast"))
 
     def test_from_several_python_threads(self, wide):
         roots = np.flatnonzero(np.diff(wide.out.row_offsets))[:24]
         options = BfsOptions()
         with ThreadPoolExecutor(6) as pool:
-            found = list(pool.map(lambda root: ENGINE.bfs(wide, np.array([root]), options).distance, roots))
+            found = list(
+                pool.map(lambda root: ENGINE.search(wide, np.array([root]), options).distance, roots)
+            )
         for root, distance in zip(roots, found, strict=True):
-            expected = ENGINE.bfs(wide, np.array([root]), BfsOptions("frontier")).distance
+            expected = ENGINE.search(wide, np.array([root]), BfsOptions("frontier")).distance
             np.testing.assert_array_equal(distance, expected)
 
     @pytest.mark.parametrize("threads", [1, 7])
     def test_any_number_of_threads(self, threads, wide, from_one, monkeypatch):
         monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", threads)
         sources, distance = from_one
-        search = ENGINE.bfs(wide, sources, BfsOptions())
+        search = ENGINE.search(wide, sources, BfsOptions())
         np.testing.assert_array_equal(search.distance, distance)
 
 
@@ -269,7 +271,7 @@ def replayed_directions(view, root, policy, least=0):
 
     A frontier of fewer than `least` edges is pushed regardless of the rules.
     """
-    distance = ENGINE.bfs(view, np.array([root]), BfsOptions("frontier")).distance
+    distance = ENGINE.search(view, np.array([root]), BfsOptions("frontier")).distance
     degree = np.diff(view.out.row_offsets)
     sizes = [int((distance == level).sum()) for level in range(distance.max() + 1)] + [0]
     edges = [int(degree[distance == level].sum()) for level in range(distance.max() + 1)] + [0]
@@ -310,7 +312,7 @@ class TestTrace:
         path, grid = frame_view(generators.path(60), 60), frame_view(generators.grid(40, 30), 1200)
         for view in (wide, kronecker, path, grid):
             for root in np.flatnonzero(np.diff(view.out.row_offsets))[:6]:
-                trace = ENGINE.bfs(view, np.array([root]), BfsOptions(variant, policy, trace=True)).trace
+                trace = ENGINE.search(view, np.array([root]), BfsOptions(variant, policy, trace=True)).trace
                 directions = [row.direction for row in trace]
                 least = view.n_vertices // 64 if variant == "auto" else 0
                 assert directions == replayed_directions(view, root, policy, least)
@@ -321,8 +323,8 @@ class TestTrace:
     @EACH_VARIANT
     def test_rows(self, variant, kronecker):
         root = np.flatnonzero(np.diff(kronecker.out.row_offsets))[:1]
-        search = ENGINE.bfs(kronecker, root, BfsOptions(variant, trace=True))
-        plain = ENGINE.bfs(kronecker, root, BfsOptions(variant))
+        search = ENGINE.search(kronecker, root, BfsOptions(variant, trace=True))
+        plain = ENGINE.search(kronecker, root, BfsOptions(variant))
         assert plain.trace == []
         np.testing.assert_array_equal(search.distance, plain.distance)
         sizes = np.bincount(search.distance[search.distance >= 0])
@@ -332,9 +334,9 @@ class TestTrace:
     def test_push_examines_the_edges_of_the_frontier_and_pull_stops_early(self, kronecker):
         root = np.flatnonzero(np.diff(kronecker.out.row_offsets))[:1]
         degree = np.diff(kronecker.out.row_offsets)
-        pull = ENGINE.bfs(kronecker, root, BfsOptions("pull", trace=True))
+        pull = ENGINE.search(kronecker, root, BfsOptions("pull", trace=True))
         for variant in ("push", "frontier", "auto"):
-            push = ENGINE.bfs(kronecker, root, BfsOptions(variant, trace=True))
+            push = ENGINE.search(kronecker, root, BfsOptions(variant, trace=True))
             for level, row in enumerate(push.trace):
                 if row.direction == "push":
                     assert row.edges == degree[push.distance == level].sum()
@@ -356,11 +358,11 @@ class TestEach:
             depth_limit=data.draw(st.none() | st.integers(0, 4)),
             targets=data.draw(st.none() | st.lists(vertex, min_size=1, max_size=3).map(np.array)),
         )
-        together = ENGINE.bfs_each(view, sources, options)
+        together = ENGINE.search_each(view, sources, options)
         assert together.distance.shape == (len(sources), view.n_vertices)
         assert together.distance.dtype == np.int32
         for i, source in enumerate(sources):
-            alone = ENGINE.bfs(view, np.array([source]), replace(options, variant="frontier"))
+            alone = ENGINE.search(view, np.array([source]), replace(options, variant="frontier"))
             np.testing.assert_array_equal(together.distance[i], alone.distance)
             one = SimpleNamespace(distance=together.distance[i], predecessor=together.predecessor[i])
             assert_tree(view, [source], one)
@@ -369,19 +371,19 @@ class TestEach:
     def test_any_number_of_sources(self, n_sources, kronecker, lopsided):
         for view in (kronecker, lopsided):
             sources = np.random.default_rng(1).choice(view.n_vertices, n_sources, replace=False)
-            search = ENGINE.bfs_each(view, sources, BfsOptions())
+            search = ENGINE.search_each(view, sources, BfsOptions())
             assert search.distance.shape == search.predecessor.shape == (n_sources, view.n_vertices)
             for i in range(0, n_sources, 9):
-                alone = ENGINE.bfs(view, sources[i : i + 1], BfsOptions("frontier"))
+                alone = ENGINE.search(view, sources[i : i + 1], BfsOptions("frontier"))
                 np.testing.assert_array_equal(search.distance[i], alone.distance)
                 one = SimpleNamespace(distance=search.distance[i], predecessor=search.predecessor[i])
                 assert_tree(view, sources[i : i + 1], one)
 
     def test_trace_and_no_predecessors(self, kronecker):
         sources = np.flatnonzero(np.diff(kronecker.out.row_offsets))[:70]
-        search = ENGINE.bfs_each(kronecker, sources, BfsOptions(predecessors=False, trace=True))
+        search = ENGINE.search_each(kronecker, sources, BfsOptions(predecessors=False, trace=True))
         assert search.predecessor is None
-        plain = ENGINE.bfs_each(kronecker, sources, BfsOptions())
+        plain = ENGINE.search_each(kronecker, sources, BfsOptions())
         np.testing.assert_array_equal(search.distance, plain.distance)
         assert {row.direction for row in search.trace} == {"push", "pull"}
         assert max(row.level for row in search.trace) >= search.distance.max()
@@ -392,21 +394,21 @@ class TestTrees:
     @given(graph=graphs())
     def test_smallest_predecessors(self, graph):
         view, sources = graph
-        distance = ENGINE.bfs(view, sources, BfsOptions()).distance
+        distance = ENGINE.search(view, sources, BfsOptions()).distance
         expected = np.full(view.n_vertices, -1)
         for u, v in sorted(zip(view.coo.src.tolist(), view.coo.dst.tolist(), strict=True), reverse=True):
             if distance[v] > 0 and distance[u] == distance[v] - 1:
                 expected[v] = u
         found = ENGINE.smallest_predecessors(view, distance)
         np.testing.assert_array_equal(found, expected)
-        both = ENGINE.bfs_each(view, sources, BfsOptions()).distance
+        both = ENGINE.search_each(view, sources, BfsOptions()).distance
         rows = ENGINE.smallest_predecessors(view, both)
         assert rows.shape == both.shape
         np.testing.assert_array_equal(rows[0], ENGINE.smallest_predecessors(view, both[0]))
 
     def test_walk(self, kronecker):
         root = np.flatnonzero(np.diff(kronecker.out.row_offsets))[:1]
-        search = ENGINE.bfs(kronecker, root, BfsOptions())
+        search = ENGINE.search(kronecker, root, BfsOptions())
         targets = np.r_[np.arange(0, kronecker.n_vertices, 3), root]
         targets = np.where(search.distance[targets] < 0, -1, targets)
         lengths, vertices = ENGINE.walk(search.predecessor, targets)

@@ -41,7 +41,7 @@ def test_both_ways_are_searches_one_by_one(way, graph, data):
     found = way(view, sources, options)
     assert found.distance.shape == found.predecessor.shape == (len(sources), view.n_vertices)
     for i, source in enumerate(sources):
-        alone = ENGINE.bfs(view, np.array([source]), replace(options, variant="frontier"))
+        alone = ENGINE.search(view, np.array([source]), replace(options, variant="frontier"))
         np.testing.assert_array_equal(found.distance[i], alone.distance)
         assert_tree(view, [source], Search(found.distance[i], found.predecessor[i]))
 
@@ -54,7 +54,9 @@ def test_by_themselves_on_any_number_of_threads(n_sources, threads):
     plain = multi_source.search(view, sources, BfsOptions(predecessors=False))
     np.testing.assert_array_equal(found.distance, plain.distance)
     assert each.separately(view, sources, BfsOptions(predecessors=False)).predecessor is None
-    levels = [[row.level for row in ENGINE.bfs(view, s[None], BfsOptions(trace=True)).trace] for s in sources]
+    levels = [
+        [row.level for row in ENGINE.search(view, s[None], BfsOptions(trace=True)).trace] for s in sources
+    ]
     assert [row.level for row in found.trace] == [level for rows in levels for level in rows]
 
 
@@ -100,7 +102,7 @@ def test_the_choice_is_what_runs(monkeypatch):
     for few, wanted in ((60, TOGETHER), (59, ONE_BY_ONE)):
         monkeypatch.setattr(each, "FEWEST_VERTICES", few)
         with count_launches() as counts:
-            ENGINE.bfs_each(view, np.array([0, 9]), BfsOptions())
+            ENGINE.search_each(view, np.array([0, 9]), BfsOptions())
         assert {ONE_BY_ONE, TOGETHER} & set(counts) == {wanted}
 
 

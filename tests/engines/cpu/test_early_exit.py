@@ -20,7 +20,7 @@ def graphs():
 def searched(graph, root, variant):
     source = graph.ids.encoder()([pd.Series([root])])
     view = graph.storage.view()
-    return view, graph.engine.bfs(view, source, BfsOptions(variant, trace=True))
+    return view, graph.engine.search(view, source, BfsOptions(variant, trace=True))
 
 
 def serial_checks(view, distance, level):

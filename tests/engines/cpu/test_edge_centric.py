@@ -41,7 +41,7 @@ def test_each_edge_of_a_tree_is_read_when_it_is_needed(engine, order):
     depth = np.zeros(N, np.int32)
     for one, before in zip(child, parent, strict=True):
         depth[one] = depth[before] + 1
-    found = engine.bfs(view, engine.xp.asarray([0]), BfsOptions("edge", trace=True))
+    found = engine.search(view, engine.xp.asarray([0]), BfsOptions("edge", trace=True))
     assert np.array_equal(on_host(found.distance), depth)
     assert np.array_equal(on_host(found.predecessor), np.append(-1, parent))
     assert len(found.trace) >= depth.max() > 10

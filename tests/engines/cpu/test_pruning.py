@@ -26,7 +26,7 @@ def padded(request):
 
 def traced(graph, root, variant):
     source = graph.ids.encoder()([pd.Series([root])])
-    return graph.engine.bfs(graph.storage.view(), source, BfsOptions(variant, trace=True))
+    return graph.engine.search(graph.storage.view(), source, BfsOptions(variant, trace=True))
 
 
 @pytest.mark.parametrize("variant", ["auto", "direction"])

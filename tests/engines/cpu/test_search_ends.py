@@ -20,8 +20,8 @@ def test_a_search_ends_with_its_last_target(variant, targets):
     view = view_of(PATH, 41)
     options = BfsOptions(variant, targets=np.array(targets))
     wanted = [*range(6), *[-1] * 35]
-    assert ENGINE.bfs(view, np.array([0]), options).distance.tolist() == wanted
-    together = ENGINE.bfs_each(view, np.array([0, 3]), options).distance
+    assert ENGINE.search(view, np.array([0]), options).distance.tolist() == wanted
+    together = ENGINE.search_each(view, np.array([0, 3]), options).distance
     last = max(abs(target - 3) for target in targets)
     distance = abs(np.arange(41) - 3)
     assert together.tolist() == [wanted, np.where(distance <= last, distance, -1).tolist()]

@@ -11,7 +11,7 @@ from test_cpu_engine import assert_tree, frame_view
 from rapids_trav import generators
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.cpu.bfs import direction_optimizing
-from rapids_trav.engines.cpu.bfs.pull import pull
+from rapids_trav.engines.cpu.bfs.steps import pull
 from rapids_trav.engines.interface import BfsOptions
 from rapids_trav.jit import kernels
 
@@ -37,7 +37,7 @@ def searched(monkeypatch, view, policy, shared):
     monkeypatch.setattr(direction_optimizing, "Threads", lambda: Spied(4))
     monkeypatch.setattr(direction_optimizing, "SHARED", shared)
     root = np.flatnonzero(np.diff(view.out.row_offsets))[[5]]
-    return root, ENGINE.bfs(view, root, BfsOptions(policy=policy, trace=True)), ranges
+    return root, ENGINE.search(view, root, BfsOptions(policy=policy, trace=True)), ranges
 
 
 @pytest.mark.parametrize("policy", ["gap", "beamer"])
@@ -56,7 +56,7 @@ def test_shared_levels_find_what_single_ones_find(monkeypatch, view, policy):
 def test_levels_are_shared_while_many_vertices_are_unvisited(monkeypatch, view):
     """The vertices that can still be found are counted before the first pulled level, and after each."""
     root, found, _ = searched(monkeypatch, view, "gap", -1)
-    distance = ENGINE.bfs(view, root, BfsOptions("frontier")).distance
+    distance = ENGINE.search(view, root, BfsOptions("frontier")).distance
     linked = np.diff(view.into.row_offsets) > 0
     left = {level: int((linked & ((distance < 0) | (distance >= level))).sum()) for level in range(1, 20)}
     first = next(row.level for row in found.trace if row.direction == "pull")

@@ -6,7 +6,7 @@ from test_cpu_engine import assert_tree, expected_distance, view_of
 
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.cpu.bfs import direction_optimizing
-from rapids_trav.engines.cpu.bfs.push import WIDE_VERTICES, every_64th, likely_row, push_levels
+from rapids_trav.engines.cpu.bfs.steps import WIDE_VERTICES, every_64th, likely_row, push_levels
 from rapids_trav.engines.interface import BfsOptions
 from rapids_trav.jit.kernels import Threads
 
@@ -40,7 +40,7 @@ def launches(monkeypatch):
 def test_pushed_levels_know_what_pulled_ones_visited(policy, tails):
     view = clique_with_tails(90, tails, 9)
     for root in (view.n_vertices - 1, 0, 89):
-        found = ENGINE.bfs(view, np.array([root]), BfsOptions(policy=policy, trace=True))
+        found = ENGINE.search(view, np.array([root]), BfsOptions(policy=policy, trace=True))
         assert {row.direction for row in found.trace} == {"push", "pull"}
         np.testing.assert_array_equal(found.distance, expected_distance(view, [root]))
         assert_tree(view, [root], found)
@@ -64,7 +64,7 @@ def test_narrow_levels_know_what_wide_ones_visited(monkeypatch):
         *(np.stack([way[:-1], way[1:]], 1) for way in (tail, far)),
     ]
     view = view_of(np.concatenate(edges), int(far[-1]) + 1)
-    found = ENGINE.bfs(view, np.array([0]), BfsOptions())
+    found = ENGINE.search(view, np.array([0]), BfsOptions())
     assert names == [push_levels.__name__] * 2  # before and after a level that all threads pushed
     distance = np.full(view.n_vertices, -1)
     distance[0], distance[hubs], distance[tail] = 0, 1, 2 + np.arange(len(tail))
@@ -76,7 +76,7 @@ def test_narrow_levels_know_what_wide_ones_visited(monkeypatch):
 def test_bits_behind_the_last_vertex_are_no_vertices(n):
     """A bottom-up level looks at the unvisited vertices, all of which have an edge here."""
     view = view_of([(0, v) for v in range(1, n)], n)
-    found = ENGINE.bfs(view, np.array([0]), BfsOptions("direction", trace=True))
+    found = ENGINE.search(view, np.array([0]), BfsOptions("direction", trace=True))
     assert [row.direction for row in found.trace][:1] == ["pull"]
     assert found.counters["looked"] == n - 1
     assert (found.distance == [0] + [1] * (n - 1)).all()
@@ -88,21 +88,21 @@ def test_a_chain_asks_for_likely_rows(monkeypatch, trace, keep):
     names = launches(monkeypatch)
     view, sources = shuffled_path(3000, ends=(0, 700))
     options = BfsOptions(predecessors=keep, trace=trace)
-    found = ENGINE.bfs(view, sources, options)
+    found = ENGINE.search(view, sources, options)
     assert names.count(every_64th.__name__) == 1
     assert trace or names.count(push_levels.__name__) == 2
     np.testing.assert_array_equal(found.distance, expected_distance(view, sources))
     if trace:
         assert [row.level for row in found.trace] == list(range(1, found.distance.max() + 2))
         assert sum(row.edges for row in found.trace) == view.out.n_edges
-    limited = ENGINE.bfs(view, sources, BfsOptions(predecessors=keep, depth_limit=100))
+    limited = ENGINE.search(view, sources, BfsOptions(predecessors=keep, depth_limit=100))
     np.testing.assert_array_equal(limited.distance, np.where(found.distance <= 100, found.distance, -1))
 
 
 def test_few_chained_levels_do_not_pay_for_it(monkeypatch):
     names = launches(monkeypatch)
     view = view_of([(v, v + 1) for v in range(40)] + [(0, v) for v in range(41, 5000)], 5000)
-    ENGINE.bfs(view, np.array([40]), BfsOptions())
+    ENGINE.search(view, np.array([40]), BfsOptions())
     assert every_64th.__name__ not in names
 
 

@@ -6,7 +6,7 @@ from test_cpu_engine import assert_tree, view_of
 
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.cpu.bfs import direction_optimizing
-from rapids_trav.engines.cpu.bfs.push import push
+from rapids_trav.engines.cpu.bfs.steps import push
 from rapids_trav.engines.interface import BfsOptions
 from rapids_trav.jit import kernels
 
@@ -47,7 +47,7 @@ def test_a_wide_level_is_shared_and_claimed_once(monkeypatch, threads):
             return counts
 
     monkeypatch.setattr(direction_optimizing, "Threads", lambda: Spied(threads))
-    found = CpuEngine().bfs(view, np.array([0]), BfsOptions(trace=True))
+    found = CpuEngine().search(view, np.array([0]), BfsOptions(trace=True))
     assert shared[:1] == [HUBS]
     assert np.bincount(found.distance + 1).tolist() == [FAR, 1, HUBS, HUBS * EACH]
     assert_tree(view, [0], found)

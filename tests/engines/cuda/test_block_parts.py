@@ -10,7 +10,7 @@ from packed_rows import rows_of
 from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.csr.packed import PackedColumns, PackedHome
 from rapids_trav.engines.blocks.cut import cut
-from rapids_trav.engines.cuda.blocks.loader import chosen_parts, framed_parts, place_bytes, plain_parts
+from rapids_trav.engines.cuda.blocks.parts import chosen_parts, framed_parts, place_bytes, plain_parts
 from rapids_trav.engines.runs import GatherView, Pages, RunOptions
 from rapids_trav.memory.budget import Budget
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rapids_trav.csr.adjacency import Adjacency
-from rapids_trav.engines.cuda.programs.shard_gather import FACTORS, cut_shards, replication_factor
+from rapids_trav.engines.cuda.programs.shards import FACTORS, cut_shards, replication_factor
 from rapids_trav.engines.cuda.stream import plan as page_plan
 from rapids_trav.engines.cuda.stream.plan import plan_stream
 from rapids_trav.engines.runs import GatherView, Pages, RunOptions

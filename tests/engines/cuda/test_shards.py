@@ -8,9 +8,9 @@ import math
 import numpy as np
 import pytest
 
-from rapids_trav.engines.cuda.programs import shard_gather
-from rapids_trav.engines.cuda.programs.shard_gather import FACTORS, cut_shards, replication_factor
-from rapids_trav.engines.cuda.runtime.memory import block_bytes
+from rapids_trav.engines.cuda.programs import shards
+from rapids_trav.engines.cuda.programs.shards import FACTORS, cut_shards, replication_factor
+from rapids_trav.engines.cuda.runtime.shared_memory import block_bytes
 from rapids_trav.errors import TravError
 
 KB = 1024
@@ -34,20 +34,20 @@ GRAPHS = {
 
 
 def test_capacity_of_the_paper():
-    assert shard_gather.capacity(block_bytes(1, 48 * KB), 4) == 12_288
-    assert shard_gather.capacity(block_bytes(1, 48 * KB), 8) == 6144
-    assert shard_gather.capacity(block_bytes(2, 48 * KB), 4) == 6144
+    assert shards.capacity(block_bytes(1, 48 * KB), 4) == 12_288
+    assert shards.capacity(block_bytes(1, 48 * KB), 8) == 6144
+    assert shards.capacity(block_bytes(2, 48 * KB), 4) == 6144
 
 
 def test_capacity_of_an_h100():
-    assert shard_gather.capacity(block_bytes(1, 227 * KB), 4) == 58_112
-    assert shard_gather.capacity(block_bytes(1, 227 * KB, 228 * KB, KB), 4) == 58_112
+    assert shards.capacity(block_bytes(1, 227 * KB), 4) == 58_112
+    assert shards.capacity(block_bytes(1, 227 * KB, 228 * KB, KB), 4) == 58_112
     assert block_bytes(2, 227 * KB, 228 * KB, KB) == 113 * KB
     assert block_bytes(4, 227 * KB, 228 * KB, KB) == 56 * KB
 
 
 def test_no_more_vertices_than_16_bits_name():
-    assert shard_gather.capacity(1 << 30, 4) == 65_536
+    assert shards.capacity(1 << 30, 4) == 65_536
 
 
 @pytest.mark.parametrize(
@@ -66,17 +66,17 @@ def test_factor_of_nothing():
 def test_formula_is_near_the_least_of_the_model(ratio):
     v = 1000
     e = round(ratio * v)
-    best = min(FACTORS, key=lambda factor: shard_gather.gather_cost(factor, e, v))
+    best = min(FACTORS, key=lambda factor: shards.gather_cost(factor, e, v))
     assert abs(math.log2(replication_factor(e, v)) - math.log2(best)) <= 1
 
 
 def test_the_model():
-    assert shard_gather.gather_cost(1, 10, 5) == 5 + 10 + 20 + 0
-    assert shard_gather.gather_cost(4, 10, 5) == 20 + 10 + 5 + 10
-    assert shard_gather.gather_cost(4, 10, 5, local_time=2, atomic_time=3) == 40 + 20 + 15 + 30
-    assert shard_gather.best_factor(40, 5) == 8
-    assert shard_gather.best_factor(40, 5, atomic_time=4) == 16
-    near = [shard_gather.best_factor(900, 100) * by for by in (0.99, 1, 1.01)]
+    assert shards.gather_cost(1, 10, 5) == 5 + 10 + 20 + 0
+    assert shards.gather_cost(4, 10, 5) == 20 + 10 + 5 + 10
+    assert shards.gather_cost(4, 10, 5, local_time=2, atomic_time=3) == 40 + 20 + 15 + 30
+    assert shards.best_factor(40, 5) == 8
+    assert shards.best_factor(40, 5, atomic_time=4) == 16
+    near = [shards.best_factor(900, 100) * by for by in (0.99, 1, 1.01)]
 
     def cost(factor):
         return factor * 100 + 900**2 / (100 * factor)
@@ -91,10 +91,10 @@ def test_the_model():
 def test_shards_partition_and_fit(name, replication, n_blocks, value_bytes):
     row_offsets = GRAPHS[name]
     n_bytes = block_bytes(n_blocks, 227 * KB, 228 * KB, KB)
-    cut = cut_shards(row_offsets, shard_gather.capacity(n_bytes, value_bytes), 8192, replication)
+    cut = cut_shards(row_offsets, shards.capacity(n_bytes, value_bytes), 8192, replication)
     n_vertices, n_edges = np.diff(cut.firsts), np.diff(row_offsets[cut.firsts])
     assert cut.firsts[0] == 0 and cut.firsts[-1] == len(row_offsets) - 1
-    assert n_vertices.min() >= 1 and n_vertices.max() <= shard_gather.LOCAL_VERTICES
+    assert n_vertices.min() >= 1 and n_vertices.max() <= shards.LOCAL_VERTICES
     assert (cut.factors * n_vertices * value_bytes).max() <= n_bytes
     assert cut.most_copies == (cut.factors * n_vertices).max()
     assert (n_edges[n_vertices > 1] <= cut.piece_edges).all()
@@ -111,15 +111,15 @@ def test_shards_partition_and_fit(name, replication, n_blocks, value_bytes):
 
 def test_local_ids_fit_16_bits():
     """G3: the edges of a shard store a vertex as its distance from the shard's first vertex."""
-    cut = cut_shards(GRAPHS["no edges"], shard_gather.capacity(1 << 30, 4), 8192, 1)
+    cut = cut_shards(GRAPHS["no edges"], shards.capacity(1 << 30, 4), 8192, 1)
     assert np.diff(cut.firsts).tolist() == [65_536] * 3 + [200_000 - 3 * 65_536]
     assert np.diff(cut.firsts).max() - 1 == np.iinfo(np.uint16).max
 
 
 def test_edges_to_a_piece():
-    assert shard_gather.edges_to_a_piece(0, 264) == 4096
-    assert shard_gather.edges_to_a_piece(1 << 25, 264) == -(-(1 << 25) // (8 * 264))
-    assert shard_gather.edges_to_a_piece(1 << 31, 264) == 65_536
+    assert shards.edges_to_a_piece(0, 264) == 4096
+    assert shards.edges_to_a_piece(1 << 25, 264) == -(-(1 << 25) // (8 * 264))
+    assert shards.edges_to_a_piece(1 << 31, 264) == 65_536
 
 
 @pytest.mark.parametrize("replication", [0, 3, 64, "none"])

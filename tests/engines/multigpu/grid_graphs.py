@@ -12,8 +12,9 @@ from rapids_trav.engines.multigpu.grid import Grid
 from rapids_trav.engines.multigpu.local_cpu import CpuWork
 from rapids_trav.engines.multigpu.loopback import run_ranks
 from rapids_trav.engines.multigpu.partition import build
-from rapids_trav.engines.multigpu.records import INLINE, RankSearch, SearchOptions
+from rapids_trav.engines.multigpu.records import INLINE, RankSearch
 from rapids_trav.engines.multigpu.search2d import search
+from rapids_trav.engines.searches import BfsOptions
 
 GRIDS = [(1, 4), (4, 1), (2, 2), (3, 2)]
 DEADLINE = 30.0
@@ -85,6 +86,14 @@ class Answer:
         return np.concatenate([rank.predecessor for rank in self.ranks])
 
 
+def asked(direction="out", deterministic=False, inline=INLINE, **options) -> dict[str, object]:
+    """Return the arguments of a search on a grid; without `bottom_up`, it is top-down."""
+    tuning = {name: options.pop(name) for name in ("exchange", "claim", "bottom_up") if name in options}
+    of_ranks = {"bottom_up": False} | tuning
+    own = {"direction": direction, "deterministic": deterministic, "inline": inline}
+    return own | {"options": BfsOptions(of_ranks=of_ranks, **options)}
+
+
 def searched(
     graph: Graph,
     shape,
@@ -102,7 +111,7 @@ def searched(
         mine = slice(communicator.rank, None, communicator.size)
         chunks = [(graph.src[mine], graph.dst[mine])]
         part = build(communicator, grid, chunks, work(), directed=graph.directed)
-        return part, search(communicator, part, np.asarray(sources), SearchOptions(**options))
+        return part, search(communicator, part, np.asarray(sources), **asked(**options))
 
     parts, ranks = zip(*run_ranks(grid.size, rank, deadline=deadline), strict=True)
     return Answer(grid, list(parts), list(ranks))

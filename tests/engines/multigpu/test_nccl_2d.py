@@ -15,7 +15,6 @@ from rapids_trav.engines.multigpu.communicator import Note, RankError, Traffic
 from rapids_trav.engines.multigpu.grid import Grid, choose_grid
 from rapids_trav.engines.multigpu.local_cpu import CpuWork
 from rapids_trav.engines.multigpu.partition import build
-from rapids_trav.engines.multigpu.records import SearchOptions
 from rapids_trav.engines.multigpu.search2d import search
 from rapids_trav.errors import TravError
 
@@ -160,7 +159,7 @@ def test_a_whole_search(over_fakes):
         mine = slice(communicator.rank, None, 6)
         carried = Carrying(communicator)
         part = build(carried, grid, [(graph.src[mine], graph.dst[mine])], CpuWork())
-        return search(carried, part, np.array([root]), SearchOptions(trace=True))
+        return search(carried, part, np.array([root]), **graphs.asked(trace=True))
 
     answers = over_fakes(6, rank)
     by_loopback = graphs.searched(graph, (3, 2), [root])
@@ -236,7 +235,7 @@ def check_devices(n_ranks):
             found = []
             for direction in ("out", "in", "both"):
                 for options in OPTIONS:
-                    one = search(communicator, part, sources, SearchOptions(direction=direction, **options))
+                    one = search(communicator, part, sources, **graphs.asked(direction, **options))
                     found.append((direction, one.distance.get(), one.predecessor.get()))
             communicator.close()
             return found

@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.cpu.bfs.state import CpuRecorder, limit_of, targets_of
+from rapids_trav.engines.cpu.bfs.direction_optimizing import CpuRecorder, limit_of, targets_of
 from rapids_trav.engines.cpu.runtime.intrinsics import Watch, load, search_all, trailing_zeros
 from rapids_trav.engines.interface import BfsOptions, LevelTrace, Search, View
 from rapids_trav.jit.kernels import Threads, kernel

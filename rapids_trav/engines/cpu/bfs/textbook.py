@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.cpu.bfs.state import SearchState, start
+from rapids_trav.engines.cpu.bfs.direction_optimizing import SearchState, start
 from rapids_trav.engines.interface import BfsOptions, Search, View
 from rapids_trav.errors import TravError, listed
 from rapids_trav.jit.kernels import Threads, kernel, launched

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.cpu.bfs.push import WIDE
+from rapids_trav.engines.cpu.bfs.steps import WIDE
 from rapids_trav.engines.cpu.programs.compile import ProgramCompiler
 from rapids_trav.engines.cpu.programs.kernels import functions, kept
 from rapids_trav.engines.cpu.programs.near_far import FAR, LITTLE, near_far_kernels

@@ -1,4 +1,4 @@
-"""Independent searches from many sources, run together 64 to a word (bfs_each).
+"""Independent searches from many sources, run together 64 to a word (search_each).
 
 M. Then et al., "The More the Merrier: Efficient Multi-Source Graph Traversal", PVLDB 8(4), 2014;
 H. Liu, H. Huang, Y. Hu, "iBFS: Concurrent Breadth-First Search on GPUs", SIGMOD 2016.

@@ -27,7 +27,8 @@ from rapids_trav.engines.blocks.cut import Cut, edge_bytes
 from rapids_trav.engines.blocks.schedule import ACTIVATED, LISTED, BlockSchedule, Moving, Timeline
 from rapids_trav.engines.cpu.programs.blocks.lending import Lending
 from rapids_trav.engines.cuda.blocks.lent import Lent, LentLists
-from rapids_trav.engines.cuda.blocks.loader import CopyingLoader, Part, Resident
+from rapids_trav.engines.cuda.blocks.loader import CopyingLoader, Resident
+from rapids_trav.engines.cuda.blocks.parts import Part
 from rapids_trav.engines.cuda.blocks.state import BlocksState
 from rapids_trav.engines.cuda.programs.run import DeviceExecutor
 from rapids_trav.engines.cuda.programs.tally import Tally

@@ -8,9 +8,8 @@ the link brings the others.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import cupy
@@ -18,111 +17,13 @@ import cupyx
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.csr.packed import BLOCK_EDGES, PackedColumns
-from rapids_trav.engines.blocks.cut import Cut
 from rapids_trav.engines.blocks.residency import Landed
 from rapids_trav.engines.blocks.schedule import Timeline
+from rapids_trav.engines.cuda.blocks.parts import Part
 from rapids_trav.engines.cuda.build.host_rows import over_host
-from rapids_trav.engines.cuda.runtime.memory import empty_pinned
+from rapids_trav.engines.cuda.runtime.pinned import empty_pinned
 from rapids_trav.engines.cuda.stream.buffers import bytes_to_device
-from rapids_trav.engines.runs import GatherView, RunOptions
-
-
-@dataclass(frozen=True)
-class Part:
-    """One of the arrays of which a place holds a slice.
-
-    Attributes
-    ----------
-    name : str
-        The argument of the kernels with what is held: `held_` and this name.
-    source : NumPy array
-        That of all edges, on the host.
-    bounds : int64 array, (k + 1,)
-        Block `b` has the entries `bounds[b]` to `bounds[b + 1] - 1`.
-    size : int
-        Entries of a place.
-    """
-
-    name: str
-    source: np.ndarray
-    bounds: np.ndarray
-    size: int
-
-    @property
-    def place_bytes(self) -> int:
-        return self.size * self.source.itemsize
-
-    def addresses(self) -> list[int]:
-        """Return the address of each block's entries, and that after the last."""
-        return (self.source.ctypes.data + self.bounds * self.source.itemsize).tolist()
-
-    def nbytes(self, block: int) -> int:
-        """Return the bytes of a block's entries."""
-        return int(self.bounds[block + 1] - self.bounds[block]) * self.source.itemsize
-
-    def of(self, block: int) -> np.ndarray:
-        return self.source[self.bounds[block] : self.bounds[block + 1]]
-
-
-def place_bytes(parts: Sequence[Part]) -> int:
-    """Return the bytes of a place."""
-    return sum(part.place_bytes for part in parts)
-
-
-def plain_parts(view: GatherView, cut: Cut) -> list[Part]:
-    """Return columns and, if there are any, weights as they are."""
-    stored: dict[str, Array | None] = {"columns": view.out.column_indices, "weights": view.out_weights}
-    bounds = np.append(0, np.cumsum(cut.n_edges))
-    return [
-        Part(name, np.asarray(array), bounds, 1 << cut.shift)
-        for name, array in stored.items()
-        if array is not None
-    ]
-
-
-def framed_parts(view: GatherView, cut: Cut, framed: PackedColumns) -> list[Part]:
-    """Return columns in frames and, if there are any, weights as they are.
-
-    A block of edges must consist of whole blocks of the format, of which the last may be shorter.
-    """
-    _, *weights = plain_parts(view, cut)
-    starts = np.append(0, np.cumsum(-(-cut.n_edges // BLOCK_EDGES)))
-    words = framed.starts[starts]
-    return [
-        Part("starts", framed.starts, starts, (1 << cut.shift) // BLOCK_EDGES),
-        Part("words", framed.words, words, int(np.diff(words).max(initial=0))),
-        *weights,
-    ]
-
-
-def chosen_parts(
-    view: GatherView, options: RunOptions, cut: Cut, pack: Callable[[], PackedColumns | None]
-) -> tuple[Cut, list[Part]]:
-    """Return what places hold, and the cut with as many places as fit: framed, unless all blocks fit without.
-
-    `options.compress` may ask for frames in that case as well, or for none.
-
-    Parameters
-    ----------
-    cut : Cut
-        With the number of places that fit the free memory of the budget if columns are as they are.
-    pack : callable
-        Frames the columns, if that was not done before; None: they are not worth it.
-    """
-    plain = plain_parts(view, cut)
-    assert view.pages is not None
-    home, all_fit = view.pages.framed, cut.n_places == cut.n_blocks
-    if home is None or options.compress is False or (all_fit and options.compress is None):
-        return cut, plain
-    framed = home.get(pack) if 1 << cut.shift >= BLOCK_EDGES else None
-    if framed is None:
-        return cut, plain
-    parts = framed_parts(view, cut, framed)
-    if place_bytes(parts) > place_bytes(plain):
-        return cut, plain
-    n_places = view.pages.budget.free // max(place_bytes(parts), 1)
-    return replace(cut, n_places=max(min(n_places, cut.n_blocks), 1)), parts
+from rapids_trav.engines.runs import GatherView
 
 
 class Resident:

@@ -15,7 +15,7 @@ from rapids_trav.engines.blocks.cut import PLACES, cut_for, least_place_bytes
 from rapids_trav.engines.cpu.programs.blocks.lending import Lending
 from rapids_trav.engines.cuda.blocks.executor import BlocksExecutor
 from rapids_trav.engines.cuda.blocks.lent import lent_bytes
-from rapids_trav.engines.cuda.blocks.loader import chosen_parts, place_bytes
+from rapids_trav.engines.cuda.blocks.parts import chosen_parts, place_bytes
 from rapids_trav.engines.cuda.blocks.plan import LEAST_BLOCK, state_bytes
 from rapids_trav.engines.cuda.build.in_memory import edge_type
 from rapids_trav.engines.cuda.stream.buffers import VERTICES, offsets_on_device

@@ -15,7 +15,7 @@ from rapids_trav.engines.cpu.programs import run
 from rapids_trav.engines.cpu.programs.pages import ResidentEdges
 from rapids_trav.engines.cpu.programs.state import ProgramWork
 from rapids_trav.engines.cuda.programs.tally import Tally
-from rapids_trav.engines.cuda.runtime.memory import empty_pinned
+from rapids_trav.engines.cuda.runtime.pinned import empty_pinned
 from rapids_trav.engines.iterations import RunProgress
 from rapids_trav.engines.runs import GatherView, RunOptions
 from rapids_trav.jit.kernels import Threads

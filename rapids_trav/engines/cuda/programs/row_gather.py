@@ -23,7 +23,7 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.cuda.runtime.arguments import AheadArguments, ArgumentStruct, RowArguments
 from rapids_trav.engines.cuda.runtime.loader import BLOCK, PROGRAM_TUNABLES, Kernels
-from rapids_trav.engines.cuda.runtime.memory import shared_bytes
+from rapids_trav.engines.cuda.runtime.shared_memory import shared_bytes
 
 GATHER_BLOCK = PROGRAM_TUNABLES["gas_rows.cu"]["GATHER_BLOCK"]
 RESIDENT = PROGRAM_TUNABLES["gas_rows.cu"]["GATHER_RESIDENT"]

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import functools
-import mmap
-import os
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import cupy
 import numpy as np
 import numpy.typing as npt
 
-from rapids_trav.engines.cuda.runtime import loader
-from rapids_trav.engines.cuda.runtime.loader import Kernels
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.utilities.sizes import readable
 
@@ -138,106 +132,3 @@ def saying_what_is_needed(task: str, n_bytes: int) -> Iterator[None]:
             f"{readable(total)} are free (memory pools and other arrays hold the rest): free frames that "
             f"are no longer needed, or choose engine='cpu'."
         ) from error
-
-
-def shared_bytes(kernels: Kernels, name: str, n_blocks: int) -> int:
-    """Return the bytes a block may use, besides those declared, if `n_blocks` share a multiprocessor.
-
-    The kernel is opted in to more than the 48 KB that every kernel may have.
-    """
-    import cupy
-
-    device, driver = cupy.cuda.runtime.getDevice(), cupy.cuda.driver
-    most, multiprocessor, reserved = (
-        loader.attribute(device, name)
-        for name in (
-            "MaxSharedMemoryPerBlockOptin",
-            "MaxSharedMemoryPerMultiprocessor",
-            "ReservedSharedMemoryPerBlock",
-        )
-    )
-    function = kernels.function(name).ptr
-    own = driver.funcGetAttribute(driver.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function)
-    driver.funcSetAttribute(function, driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most - own)
-    return block_bytes(n_blocks, most, multiprocessor, reserved) - own
-
-
-def block_bytes(n_blocks: int, most: int, multiprocessor: int | None = None, reserved: int = 0) -> int:
-    """Return the shared memory of a block, if `n_blocks` are resident on a multiprocessor.
-
-    Parameters
-    ----------
-    most : int
-        Most that one block may have, by opting in; 227 KB on an H100.
-    multiprocessor : int, optional
-        Shared memory of a multiprocessor, 228 KB on an H100; `most` if left out.
-    reserved : int
-        The part of it that the system takes for each block, 1 KB on an H100.
-    """
-    whole = most if multiprocessor is None else multiprocessor
-    return min(most, whole // n_blocks - reserved)
-
-
-MUCH = 1 << 26  # bytes
-_PIECE = 1 << 26  # bytes that a thread touches at a time
-_SMALL_PAGE = 4096
-
-
-def empty_pinned(n: int, dtype: npt.DTypeLike, much: int = MUCH) -> np.ndarray:
-    """Allocate n entries of pinned host memory that the GPU can access.
-
-    The memory goes back to the system when it is no longer used, whereas CuPy's pool would keep it.
-
-    Parameters
-    ----------
-    much : int
-        Bytes from which on memory is taken from the system page by page.
-
-    Raises
-    ------
-    MemoryError
-        If the system cannot allocate or pin that much memory.
-    """
-    import cupy
-
-    n_bytes = n * np.dtype(dtype).itemsize
-    if n_bytes == 0:
-        return np.empty(0, dtype)
-    try:
-        if n_bytes >= much:
-            return np.asarray(_Registered(n, np.dtype(dtype)))
-        return np.ndarray(n, dtype, cupy.cuda.PinnedMemoryPointer(cupy.cuda.PinnedMemory(n_bytes), 0))
-    except (cupy.cuda.runtime.CUDARuntimeError, OSError) as error:
-        raise MemoryError(f"{readable(n_bytes)} of host memory cannot be pinned: {error}") from error
-
-
-class _Registered:
-    """Pages from the system, pinned as long as an array over them is used."""
-
-    def __init__(self, n: int, dtype: np.dtype) -> None:
-        from cupy.cuda import runtime
-
-        n_bytes = n * dtype.itemsize
-        self._memory = mmap.mmap(-1, n_bytes)
-        if hasattr(mmap, "MADV_HUGEPAGE"):
-            self._memory.madvise(mmap.MADV_HUGEPAGE)
-        pages = np.frombuffer(self._memory, np.uint8)
-
-        def touch(begin: int) -> None:
-            pages[begin : begin + _PIECE : _SMALL_PAGE] = 0
-
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(touch, range(0, n_bytes, _PIECE)))
-        pointer = pages.ctypes.data
-        runtime.hostRegister(pointer, n_bytes, 0)
-        weakref.finalize(self, _release, pointer).atexit = False
-        self.__array_interface__ = {
-            "data": (pointer, False), "shape": (n,), "typestr": dtype.str, "version": 3,
-        }  # fmt: skip
-
-
-def _release(pointer: int) -> None:
-    from cupy.cuda import runtime
-
-    runtime.deviceSynchronize()  # the device may still be reading there
-    runtime.hostUnregister(pointer)

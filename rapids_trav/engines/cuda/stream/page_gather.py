@@ -19,7 +19,7 @@ from rapids_trav.engines.cuda.programs.row_gather import PreparedGather
 from rapids_trav.engines.cuda.programs.shard_gather import ShardPieces
 from rapids_trav.engines.cuda.programs.state import Edges, ProgramState
 from rapids_trav.engines.cuda.runtime.loader import load
-from rapids_trav.engines.cuda.runtime.memory import empty_pinned
+from rapids_trav.engines.cuda.runtime.pinned import empty_pinned
 from rapids_trav.engines.cuda.stream.buffers import Slot, shifted, to_host
 from rapids_trav.engines.cuda.stream.packing import prepared_unpack
 from rapids_trav.engines.cuda.stream.page_lists import PageLists

@@ -35,7 +35,8 @@ from rapids_trav.engines.cuda.stream.buffers import (
     resident,
 )
 from rapids_trav.engines.cuda.stream.feed import Feed, Ready
-from rapids_trav.engines.cuda.stream.packing import chosen_plan, packed_columns
+from rapids_trav.engines.cuda.stream.packed_plan import chosen_plan
+from rapids_trav.engines.cuda.stream.packing import packed_columns
 from rapids_trav.engines.cuda.stream.page_gather import PageGather, PageShards
 from rapids_trav.engines.cuda.stream.page_lists import PageLists
 from rapids_trav.engines.cuda.stream.plan import READ_COST

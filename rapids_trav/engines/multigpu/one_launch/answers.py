@@ -12,8 +12,7 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.runtime.loader import load
 from rapids_trav.engines.cuda.runtime.memory import together
 from rapids_trav.engines.interface import Search
-from rapids_trav.engines.multigpu.communicator import RankError
-from rapids_trav.engines.multigpu.one_launch.dealing import MOST_RANKS, Dealing
+from rapids_trav.engines.multigpu.one_launch.dealing import Dealing
 from rapids_trav.engines.multigpu.one_launch.peers import copied_to, open_to
 from rapids_trav.ids.maps import vertex_dtype
 
@@ -76,30 +75,3 @@ def by_id(values: Array, dealing: Dealing) -> Array:
 def _here(array: Array) -> Array:
     device = cupy.cuda.runtime.getDevice()
     return array if array.data.device_id == device else copied_to(device, array)
-
-
-STOPPED = 2**32 - 1  # as in kernels/fused_meeting.cuh
-
-
-def verdict_of(stop: int, deadline: float, names: Sequence[str]) -> RankError | None:
-    """Return the error for the word, or None if the search ended.
-
-    Parameters
-    ----------
-    stop : int
-        `stop` of the kernel's `Meeting`.
-    deadline : float
-        Seconds for which a rank waited for others.
-    names : sequence of str
-        Name of each rank, with its GPU.
-    """
-    if stop == 0:
-        return None
-    if stop == STOPPED:
-        return RankError("The search was stopped, because its graph was closed meanwhile.")
-    rank, missing = divmod(stop - 1, MOST_RANKS)
-    return RankError(
-        f"{names[missing]} did not answer {names[rank]} within {deadline:g} s: end other work on it, and ask "
-        f"again.",
-        missing,
-    )

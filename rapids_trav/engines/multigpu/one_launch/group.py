@@ -20,11 +20,11 @@ from rapids_trav.csr.array import Array
 from rapids_trav.engines.cuda.runtime.loader import multiprocessors
 from rapids_trav.engines.interface import BfsOptions, Search
 from rapids_trav.engines.multigpu.communicator import DEADLINE, Communicator, gather_objects, raise_together
-from rapids_trav.engines.multigpu.one_launch.answers import STOPPED, verdict_of
 from rapids_trav.engines.multigpu.one_launch.launch import NAP, Common, Launch, RankMemory
 from rapids_trav.engines.multigpu.one_launch.peers import Card, Opened, gpu, turn
 from rapids_trav.engines.multigpu.one_launch.rows import RankRows
 from rapids_trav.engines.multigpu.one_launch.trace import RankLevel
+from rapids_trav.engines.multigpu.one_launch.verdict import STOPPED, verdict_of
 from rapids_trav.errors import TravError, first_line
 
 

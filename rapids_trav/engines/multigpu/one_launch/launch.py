@@ -20,7 +20,6 @@ from rapids_trav.engines.cuda.runtime.loader import Defines, defines_of, load
 from rapids_trav.engines.cuda.runtime.memory import aligned
 from rapids_trav.engines.cuda.runtime.streams import has_ended
 from rapids_trav.engines.interface import MOST_LEVELS, BfsOptions
-from rapids_trav.engines.multigpu.one_launch.answers import STOPPED
 from rapids_trav.engines.multigpu.one_launch.layout import (
     CLOCK_WORD,
     HEAD_BYTES,
@@ -32,6 +31,7 @@ from rapids_trav.engines.multigpu.one_launch.layout import (
 from rapids_trav.engines.multigpu.one_launch.peers import free_between_searches, reachable
 from rapids_trav.engines.multigpu.one_launch.rows import RankRows
 from rapids_trav.engines.multigpu.one_launch.trace import RankLevel, levels_of, worked_seconds
+from rapids_trav.engines.multigpu.one_launch.verdict import STOPPED
 from rapids_trav.memory.model.search import TRACE_COLUMNS, trace_levels
 from rapids_trav.memory.model.spread import THIN_EDGES
 

@@ -1,0 +1,232 @@
+"""A graph in this process: its ids, edges and frames, and the table of its queries."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+
+from rapids_trav.algorithms import (
+    betweenness,
+    bfs,
+    bfs_stream,
+    closeness,
+    components,
+    distances,
+    khop,
+    levels,
+    pagerank,
+    path_layout,
+    paths,
+    run,
+    sssp,
+)
+from rapids_trav.algorithms.bfs_stream import BfsStream, OpenStreams
+from rapids_trav.algorithms.options import SearchOptions
+from rapids_trav.algorithms.request import answered
+from rapids_trav.algorithms.results import LocalValues, Rows
+from rapids_trav.csr import statistics
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.interface import Engine
+from rapids_trav.errors import CLOSED, TravError
+from rapids_trav.frames.columns import Frame, id_names
+from rapids_trav.ids.maps import Column, IdMap
+from rapids_trav.memory.budget import Budget
+from rapids_trav.memory.model.build import COUNTED_BYTES
+from rapids_trav.saved import graphs
+from rapids_trav.saved.rows import SavedRows
+from rapids_trav.storage.block_sizes import reading
+from rapids_trav.storage.edge_rows import EdgeRows, PairReader
+from rapids_trav.storage.in_memory import GraphParts, InMemory
+from rapids_trav.storage.paged import Paged
+from rapids_trav.utilities.progress import shown
+from rapids_trav.utilities.sizes import readable
+
+QUERIES: dict[str, Callable[..., object]] = {
+    "bfs": bfs.bfs,
+    "paths": paths.paths,
+    "khop": khop.khop,
+    "levels": levels.levels,
+    "degrees": levels.degrees,
+    "run": run.run,
+    "components": components.components,
+    "sssp": sssp.sssp,
+    "pagerank": pagerank.pagerank,
+    "closeness": closeness.closeness,
+    "harmonic": closeness.harmonic,
+    "eccentricity": closeness.eccentricity,
+    "diameter": closeness.diameter,
+    "betweenness": betweenness.betweenness,
+    "distances": distances.distances,
+    "path_layout": path_layout.path_layout,
+}
+
+
+class LocalGraph:
+    """The ids, edges and frames of a graph in this process, and the queries over them.
+
+    It is the `TraversableGraph` that algorithms see, and the `Questions` that `Graph` asks.
+    """
+
+    def __init__(
+        self,
+        rows: PairReader,
+        ids: IdMap,
+        storage: InMemory,
+        *,
+        n_edges: int,
+        directed: bool,
+        weight: Hashable | None,
+        build_times: dict[str, float],
+    ) -> None:
+        self.rows = rows
+        self.ids = ids
+        self.storage = storage
+        self.engine: Engine = storage.engine
+        self.n_vertices = ids.n
+        self.values = LocalValues(self.engine, ids)
+        """Operations on the values of all vertices."""
+        self.n_edges = n_edges
+        self.directed = directed
+        self.weight = weight
+        self.build_times = build_times
+        self._streams = OpenStreams()
+
+    @property
+    def budget(self) -> Budget | None:
+        """The memory limit, with the bytes in use and their peak; None without a limit."""
+        return self.storage.budget
+
+    @property
+    def frame_library(self) -> str:
+        """Name of the library of the caller's frames and of the answers, such as "pandas"."""
+        return self.rows.source.library.answers
+
+    @property
+    def ends(self) -> tuple[Sequence[Hashable], Sequence[Hashable]]:
+        """Columns of the sources and of the destinations."""
+        return self.rows.src, self.rows.dst
+
+    @property
+    def edge_columns(self) -> list[Hashable]:
+        """Columns of the edge list, each addressable by its name (`where`, `weight`, the edges of `khop`)."""
+        return list(self.rows.source.columns)
+
+    def id_columns(self, name: str, internal: Array | None = None, nulls: bool = False) -> dict[str, Column]:
+        """Return the caller's ids of internal ids (None: of all vertices) as columns.
+
+        The column is called `name`; ids of several columns are called `name_0`, `name_1` and so on.
+        """
+        columns = self.ids.decode(internal, nulls)
+        if len(columns) == 1:
+            return {name: columns[0]}
+        return dict(zip(id_names(name, len(columns)), columns, strict=True))
+
+    def vertex_columns(self, name: str, places: Array | None = None) -> dict[str, Column]:
+        """Return the caller's ids at these places of their order (None: all), as `id_columns` does."""
+        return self.id_columns(name, None if places is None else self.values.at(places))
+
+    def collector(self, n_rows: int | None) -> Rows:
+        """Return a collector of the rows of an answer; `n_rows` is their number, or None if unknown."""
+        return Rows(self.rows.source.library, self.engine.xp, n_rows)
+
+    def frame(self, columns: Mapping[str, Column]) -> Frame:
+        """Return a frame in the library of the caller's edges."""
+        return self.rows.source.library.frame(columns)
+
+    def hand_out(self, columns: Mapping[str, Column]) -> Frame:
+        """Return a frame for the caller, which is a proxy under cudf.pandas."""
+        return self.rows.source.library.hand_out(self.frame(columns))
+
+    def deliver(self, frame: Frame) -> Frame:
+        """Return a result as the caller's kind of frame: the frame itself, a proxy of it, or a Dask frame."""
+        source = self.rows.source
+        if source.partitions is not None:
+            import dask.dataframe
+
+            return dask.dataframe.from_pandas(frame, npartitions=source.partitions, sort=False)
+        return source.library.hand_out(frame)
+
+    def ask(self, name: str, *arguments: object) -> object:
+        """Answer the query of this name within the memory limit, and tell of its progress."""
+        query = QUERIES.get(name) or getattr(LocalGraph, f"_{name}")
+        progress = getattr(arguments[-1], "progress", False) if arguments else False
+        with shown(name, progress) if progress else nullcontext():
+            return answered(self, name, query, *arguments)
+
+    def bfs_stream(self, roots: object, options: SearchOptions) -> BfsStream[Frame]:
+        return self._streams.add(bfs_stream.bfs_stream(self, roots, options))
+
+    def _save(self, folder: str | os.PathLike[str]) -> None:
+        parts = GraphParts(
+            self.rows, self.ids, self.storage, self.n_edges, self.directed, self.weight, self.build_times
+        )
+        graphs.save(parts, folder)
+
+    def _n_self_loops(self) -> int:
+        stored = self.storage.view().stored
+        with reading(self.budget, stored.n_edges, COUNTED_BYTES) as block:
+            return statistics.self_loops(stored, self.engine.xp, block)
+
+    def _n_duplicate_edges(self) -> int:
+        stored = self.storage.view().stored
+        with reading(self.budget, stored.n_edges, COUNTED_BYTES) as block:
+            return statistics.duplicate_edges(stored, self.engine.xp, self.directed, block)
+
+    def structures(self) -> list[tuple[str, int, str]]:
+        """Return name, bytes and place of each structure of the graph."""
+        found = [("vertex ids", self.ids.nbytes, self.engine.place), *self.storage.memory()]
+        if isinstance(self.rows, EdgeRows) and self.rows.index_bytes:
+            found.append(("index of rows", self.rows.index_bytes, self.engine.place))
+        return found
+
+    def _memory(self) -> Frame:
+        held = self.structures()
+        library = self.rows.source.library
+        return self.hand_out(
+            {
+                "structure": library.column([name for name, _, _ in held], dtype="str"),
+                "bytes": np.asarray([size for _, size, _ in held], dtype=np.int64),
+                "place": library.column([place for _, _, place in held], dtype="str"),
+            }
+        )
+
+    @property
+    def location(self) -> str:
+        return f"{self.engine.name} engine" + (
+            f", within {readable(self.budget.limit)}" if self.budget else ""
+        )
+
+    def close(self) -> None:
+        """End searches that run; all else is in this process and freed with its last reference."""
+        self._streams.refuse(CLOSED)
+        self.storage.close()
+
+    def __getstate__(self) -> dict[str, object]:
+        in_files = any(place == "disk" for _, _, place in self.storage.memory())
+        if in_files or isinstance(self.storage, Paged) or isinstance(self.rows, SavedRows):
+            raise TypeError(
+                "A graph that is kept in files cannot be pickled: save it, and open the folder where it is "
+                "needed."
+            )
+        if (self.engine.place, self.rows.source.library.name) != ("host", "pandas"):
+            raise TypeError(
+                f"A graph of {self.frame_library} frames on the {self.engine.name} engine cannot be pickled: "
+                f"pickle the edges and build it where it is needed."
+            )
+        return vars(self)
+
+
+class ClosedQuestions:
+    """Questions of a closed graph, all of which raise an error."""
+
+    def close(self) -> None:
+        """Do nothing, since the graph is closed already."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # special names that Python looks up, for example in copying
+            raise AttributeError(name)
+        raise TravError(CLOSED)
