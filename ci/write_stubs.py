@@ -47,14 +47,14 @@ import pandas as pd
 import scipy.sparse
 
 {TRACED}from rapids_trav.algorithms.bfs_stream import BfsStream
-{ANSWERS_AND_OPTIONS}from rapids_trav.graph.properties import Questions
-from rapids_trav.algorithms.results import LocalValues
+{ANSWERS_AND_OPTIONS}from rapids_trav.algorithms.results import LocalValues
 from rapids_trav.csr.paths import PathLayout
 from rapids_trav.edges.sources import Ends
 from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Values
 from rapids_trav.frames.kinds import ArrowStream, Column, DataFrameT, FrameT, SparseMatrix
 from rapids_trav.graph.local import LocalGraph
+from rapids_trav.graph.properties import Questions
 from rapids_trav.ids.maps import IdMap
 from rapids_trav.memory.budget import Budget
 from rapids_trav.programs.definition import Program
@@ -77,7 +77,7 @@ ACCESSOR_HEAD = f"""\
 
 import os
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Generic, Literal, overload
+from typing import Generic, Literal, TypedDict, Unpack, overload
 
 import numpy.typing as npt
 
@@ -94,6 +94,8 @@ from rapids_trav.utilities.progress import ProgressOption
 class LazyFrameAccessor:
     def __init__(self, frame: Frame) -> None: ...
 
+class BuildOptions(TypedDict, total=False):
+{{BUILD}}
 class TravAccessor(Generic[FrameT]):
     def __init__(self, frame: FrameT) -> None: ...
 """
@@ -125,8 +127,22 @@ def graph_stub() -> str:
 
 def accessor_stub() -> str:
     """Return the text of the stub of the accessor."""
-    names = [name for name in vars(TravAccessor) if name[0] != "_"]
-    return ACCESSOR_HEAD + "".join("".join(written(getattr(TravAccessor, name))) for name in names)
+    build = inspect.signature(TravAccessor.graph).parameters
+    common = [name for name in build if name not in ("self", "tuning", "progress")]
+    options = "".join(f"    {name}: {build[name].annotation}\n" for name in common)
+    queries = [name for name in vars(TravAccessor) if name[0] != "_" and name != "graph"]
+    methods = [TravAccessor.graph, *(query(name, common) for name in queries)]
+    return ACCESSOR_HEAD.replace("{BUILD}", options) + "".join("".join(written(method)) for method in methods)
+
+
+def query(name: str, common: list[str]) -> Method:
+    """Return a method of the accessor with the options that all share in one place, `BuildOptions`."""
+    method = getattr(TravAccessor, name)
+    signature = inspect.signature(method)
+    own = [part for part in signature.parameters.values() if part.name not in common]
+    built = inspect.Parameter("build", inspect.Parameter.VAR_KEYWORD, annotation="Unpack[BuildOptions]")
+    method.__signature__ = signature.replace(parameters=[*own, built])
+    return method
 
 
 def members(kind: type) -> list[str]:
@@ -201,7 +217,7 @@ def parameter_text(parameter: inspect.Parameter, annotation: str | None = None) 
     """Format a parameter as it stands in a stub; its annotations are strings already."""
     if annotation is not None:
         return f"{parameter.name}: {annotation}"
-    text = parameter.name
+    text = parameter.name if parameter.kind is not parameter.VAR_KEYWORD else f"**{parameter.name}"
     if parameter.annotation is not parameter.empty:
         text += f": {parameter.annotation}"
     if parameter.default is not parameter.empty:

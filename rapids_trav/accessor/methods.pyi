@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Generic, Literal, overload
+from typing import Generic, Literal, TypedDict, Unpack, overload
 
 import numpy.typing as npt
 
@@ -29,6 +29,22 @@ from rapids_trav.utilities.progress import ProgressOption
 
 class LazyFrameAccessor:
     def __init__(self, frame: Frame) -> None: ...
+
+class BuildOptions(TypedDict, total=False):
+    src: Ends
+    dst: Ends
+    directed: bool | None
+    weight: Hashable | None
+    vertices: object
+    engine: str | Engine
+    degree_sort: bool | None
+    order: Order | None
+    memory_limit: int | str | None
+    spill: str | os.PathLike[str] | None
+    client: object
+    grid: tuple[int, int] | None
+    devices: str | Sequence[int] | None
+    keep_rows: bool
 
 class TravAccessor(Generic[FrameT]):
     def __init__(self, frame: FrameT) -> None: ...
@@ -69,20 +85,7 @@ class TravAccessor(Generic[FrameT]):
         tuning: Mapping[str, object] | None = None,
         trace: Literal[False] = False,
         progress: ProgressOption = False,
-        src: Ends = None,
-        dst: Ends = None,
-        directed: bool | None = None,
-        weight: Hashable | None = None,
-        vertices: object = None,
-        engine: str | Engine = "auto",
-        degree_sort: bool | None = None,
-        order: Order | None = None,
-        memory_limit: int | str | None = None,
-        spill: str | os.PathLike[str] | None = None,
-        client: object = None,
-        grid: tuple[int, int] | None = None,
-        devices: str | Sequence[int] | None = None,
-        keep_rows: bool = True,
+        **build: Unpack[BuildOptions],
     ) -> FrameT: ...
     @overload
     def bfs(
@@ -101,20 +104,7 @@ class TravAccessor(Generic[FrameT]):
         tuning: Mapping[str, object] | None = None,
         trace: Literal[True],
         progress: ProgressOption = False,
-        src: Ends = None,
-        dst: Ends = None,
-        directed: bool | None = None,
-        weight: Hashable | None = None,
-        vertices: object = None,
-        engine: str | Engine = "auto",
-        degree_sort: bool | None = None,
-        order: Order | None = None,
-        memory_limit: int | str | None = None,
-        spill: str | os.PathLike[str] | None = None,
-        client: object = None,
-        grid: tuple[int, int] | None = None,
-        devices: str | Sequence[int] | None = None,
-        keep_rows: bool = True,
+        **build: Unpack[BuildOptions],
     ) -> Traced[FrameT]: ...
     @overload
     def bfs(
@@ -133,20 +123,7 @@ class TravAccessor(Generic[FrameT]):
         tuning: Mapping[str, object] | None = None,
         trace: bool,
         progress: ProgressOption = False,
-        src: Ends = None,
-        dst: Ends = None,
-        directed: bool | None = None,
-        weight: Hashable | None = None,
-        vertices: object = None,
-        engine: str | Engine = "auto",
-        degree_sort: bool | None = None,
-        order: Order | None = None,
-        memory_limit: int | str | None = None,
-        spill: str | os.PathLike[str] | None = None,
-        client: object = None,
-        grid: tuple[int, int] | None = None,
-        devices: str | Sequence[int] | None = None,
-        keep_rows: bool = True,
+        **build: Unpack[BuildOptions],
     ) -> FrameT | Traced[FrameT]: ...
     def paths(
         self,
@@ -162,20 +139,7 @@ class TravAccessor(Generic[FrameT]):
         variant: str = "auto",
         tuning: Mapping[str, object] | None = None,
         progress: ProgressOption = False,
-        src: Ends = None,
-        dst: Ends = None,
-        directed: bool | None = None,
-        weight: Hashable | None = None,
-        vertices: object = None,
-        engine: str | Engine = "auto",
-        degree_sort: bool | None = None,
-        order: Order | None = None,
-        memory_limit: int | str | None = None,
-        spill: str | os.PathLike[str] | None = None,
-        client: object = None,
-        grid: tuple[int, int] | None = None,
-        devices: str | Sequence[int] | None = None,
-        keep_rows: bool = True,
+        **build: Unpack[BuildOptions],
     ) -> FrameT: ...
     def khop(
         self,
@@ -185,21 +149,8 @@ class TravAccessor(Generic[FrameT]):
         direction: Direction = "out",
         where: Filter = None,
         progress: ProgressOption = False,
-        src: Ends = None,
-        dst: Ends = None,
-        directed: bool | None = None,
-        weight: Hashable | None = None,
-        vertices: object = None,
-        engine: str | Engine = "auto",
-        degree_sort: bool | None = None,
-        order: Order | None = None,
-        memory_limit: int | str | None = None,
-        spill: str | os.PathLike[str] | None = None,
         tuning: Mapping[str, object] | None = None,
-        client: object = None,
-        grid: tuple[int, int] | None = None,
-        devices: str | Sequence[int] | None = None,
-        keep_rows: bool = True,
+        **build: Unpack[BuildOptions],
     ) -> Neighborhood[FrameT]: ...
     def levels(
         self,
@@ -213,20 +164,7 @@ class TravAccessor(Generic[FrameT]):
         variant: str = "auto",
         tuning: Mapping[str, object] | None = None,
         progress: ProgressOption = False,
-        src: Ends = None,
-        dst: Ends = None,
-        directed: bool | None = None,
-        weight: Hashable | None = None,
-        vertices: object = None,
-        engine: str | Engine = "auto",
-        degree_sort: bool | None = None,
-        order: Order | None = None,
-        memory_limit: int | str | None = None,
-        spill: str | os.PathLike[str] | None = None,
-        client: object = None,
-        grid: tuple[int, int] | None = None,
-        devices: str | Sequence[int] | None = None,
-        keep_rows: bool = True,
+        **build: Unpack[BuildOptions],
     ) -> FrameT: ...
     def distances(
         self,
@@ -235,21 +173,8 @@ class TravAccessor(Generic[FrameT]):
         direction: Direction = "out",
         where: Filter = None,
         progress: ProgressOption = False,
-        src: Ends = None,
-        dst: Ends = None,
-        directed: bool | None = None,
-        weight: Hashable | None = None,
-        vertices: object = None,
-        engine: str | Engine = "auto",
-        degree_sort: bool | None = None,
-        order: Order | None = None,
-        memory_limit: int | str | None = None,
-        spill: str | os.PathLike[str] | None = None,
         tuning: Mapping[str, object] | None = None,
-        client: object = None,
-        grid: tuple[int, int] | None = None,
-        devices: str | Sequence[int] | None = None,
-        keep_rows: bool = True,
+        **build: Unpack[BuildOptions],
     ) -> FrameT: ...
     def closeness(
         self,
@@ -259,21 +184,8 @@ class TravAccessor(Generic[FrameT]):
         improved: bool = True,
         where: Filter = None,
         progress: ProgressOption = False,
-        src: Ends = None,
-        dst: Ends = None,
-        directed: bool | None = None,
-        weight: Hashable | None = None,
-        vertices: object = None,
-        engine: str | Engine = "auto",
-        degree_sort: bool | None = None,
-        order: Order | None = None,
-        memory_limit: int | str | None = None,
-        spill: str | os.PathLike[str] | None = None,
         tuning: Mapping[str, object] | None = None,
-        client: object = None,
-        grid: tuple[int, int] | None = None,
-        devices: str | Sequence[int] | None = None,
-        keep_rows: bool = True,
+        **build: Unpack[BuildOptions],
     ) -> FrameT: ...
     def harmonic(
         self,
@@ -282,21 +194,8 @@ class TravAccessor(Generic[FrameT]):
         direction: Direction = "in",
         where: Filter = None,
         progress: ProgressOption = False,
-        src: Ends = None,
-        dst: Ends = None,
-        directed: bool | None = None,
-        weight: Hashable | None = None,
-        vertices: object = None,
-        engine: str | Engine = "auto",
-        degree_sort: bool | None = None,
-        order: Order | None = None,
-        memory_limit: int | str | None = None,
-        spill: str | os.PathLike[str] | None = None,
         tuning: Mapping[str, object] | None = None,
-        client: object = None,
-        grid: tuple[int, int] | None = None,
-        devices: str | Sequence[int] | None = None,
-        keep_rows: bool = True,
+        **build: Unpack[BuildOptions],
     ) -> FrameT: ...
     def eccentricity(
         self,
@@ -305,21 +204,8 @@ class TravAccessor(Generic[FrameT]):
         direction: Direction = "out",
         where: Filter = None,
         progress: ProgressOption = False,
-        src: Ends = None,
-        dst: Ends = None,
-        directed: bool | None = None,
-        weight: Hashable | None = None,
-        vertices: object = None,
-        engine: str | Engine = "auto",
-        degree_sort: bool | None = None,
-        order: Order | None = None,
-        memory_limit: int | str | None = None,
-        spill: str | os.PathLike[str] | None = None,
         tuning: Mapping[str, object] | None = None,
-        client: object = None,
-        grid: tuple[int, int] | None = None,
-        devices: str | Sequence[int] | None = None,
-        keep_rows: bool = True,
+        **build: Unpack[BuildOptions],
     ) -> FrameT: ...
     def diameter(
         self,
@@ -327,21 +213,8 @@ class TravAccessor(Generic[FrameT]):
         direction: Direction = "out",
         where: Filter = None,
         progress: ProgressOption = False,
-        src: Ends = None,
-        dst: Ends = None,
-        directed: bool | None = None,
-        weight: Hashable | None = None,
-        vertices: object = None,
-        engine: str | Engine = "auto",
-        degree_sort: bool | None = None,
-        order: Order | None = None,
-        memory_limit: int | str | None = None,
-        spill: str | os.PathLike[str] | None = None,
         tuning: Mapping[str, object] | None = None,
-        client: object = None,
-        grid: tuple[int, int] | None = None,
-        devices: str | Sequence[int] | None = None,
-        keep_rows: bool = True,
+        **build: Unpack[BuildOptions],
     ) -> int: ...
     def betweenness(
         self,
@@ -355,21 +228,8 @@ class TravAccessor(Generic[FrameT]):
         direction: Direction = "out",
         where: Filter = None,
         progress: ProgressOption = False,
-        src: Ends = None,
-        dst: Ends = None,
-        directed: bool | None = None,
-        weight: Hashable | None = None,
-        vertices: object = None,
-        engine: str | Engine = "auto",
-        degree_sort: bool | None = None,
-        order: Order | None = None,
-        memory_limit: int | str | None = None,
-        spill: str | os.PathLike[str] | None = None,
         tuning: Mapping[str, object] | None = None,
-        client: object = None,
-        grid: tuple[int, int] | None = None,
-        devices: str | Sequence[int] | None = None,
-        keep_rows: bool = True,
+        **build: Unpack[BuildOptions],
     ) -> FrameT: ...
     @overload
     def components(
@@ -378,21 +238,8 @@ class TravAccessor(Generic[FrameT]):
         where: Filter = None,
         trace: Literal[False] = False,
         progress: ProgressOption = False,
-        src: Ends = None,
-        dst: Ends = None,
-        directed: bool | None = None,
-        weight: Hashable | None = None,
-        vertices: object = None,
-        engine: str | Engine = "auto",
-        degree_sort: bool | None = None,
-        order: Order | None = None,
-        memory_limit: int | str | None = None,
-        spill: str | os.PathLike[str] | None = None,
         tuning: Mapping[str, object] | None = None,
-        client: object = None,
-        grid: tuple[int, int] | None = None,
-        devices: str | Sequence[int] | None = None,
-        keep_rows: bool = True,
+        **build: Unpack[BuildOptions],
     ) -> FrameT: ...
     @overload
     def components(
@@ -401,21 +248,8 @@ class TravAccessor(Generic[FrameT]):
         where: Filter = None,
         trace: Literal[True],
         progress: ProgressOption = False,
-        src: Ends = None,
-        dst: Ends = None,
-        directed: bool | None = None,
-        weight: Hashable | None = None,
-        vertices: object = None,
-        engine: str | Engine = "auto",
-        degree_sort: bool | None = None,
-        order: Order | None = None,
-        memory_limit: int | str | None = None,
-        spill: str | os.PathLike[str] | None = None,
         tuning: Mapping[str, object] | None = None,
-        client: object = None,
-        grid: tuple[int, int] | None = None,
-        devices: str | Sequence[int] | None = None,
-        keep_rows: bool = True,
+        **build: Unpack[BuildOptions],
     ) -> Traced[FrameT]: ...
     @overload
     def components(
@@ -424,21 +258,8 @@ class TravAccessor(Generic[FrameT]):
         where: Filter = None,
         trace: bool,
         progress: ProgressOption = False,
-        src: Ends = None,
-        dst: Ends = None,
-        directed: bool | None = None,
-        weight: Hashable | None = None,
-        vertices: object = None,
-        engine: str | Engine = "auto",
-        degree_sort: bool | None = None,
-        order: Order | None = None,
-        memory_limit: int | str | None = None,
-        spill: str | os.PathLike[str] | None = None,
         tuning: Mapping[str, object] | None = None,
-        client: object = None,
-        grid: tuple[int, int] | None = None,
-        devices: str | Sequence[int] | None = None,
-        keep_rows: bool = True,
+        **build: Unpack[BuildOptions],
     ) -> FrameT | Traced[FrameT]: ...
     @overload
     def sssp(
@@ -458,21 +279,8 @@ class TravAccessor(Generic[FrameT]):
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
-        src: Ends = None,
-        dst: Ends = None,
-        directed: bool | None = None,
-        weight: Hashable | None = None,
-        vertices: object = None,
-        engine: str | Engine = "auto",
-        degree_sort: bool | None = None,
-        order: Order | None = None,
-        memory_limit: int | str | None = None,
-        spill: str | os.PathLike[str] | None = None,
         tuning: Mapping[str, object] | None = None,
-        client: object = None,
-        grid: tuple[int, int] | None = None,
-        devices: str | Sequence[int] | None = None,
-        keep_rows: bool = True,
+        **build: Unpack[BuildOptions],
     ) -> FrameT: ...
     @overload
     def sssp(
@@ -492,21 +300,8 @@ class TravAccessor(Generic[FrameT]):
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
-        src: Ends = None,
-        dst: Ends = None,
-        directed: bool | None = None,
-        weight: Hashable | None = None,
-        vertices: object = None,
-        engine: str | Engine = "auto",
-        degree_sort: bool | None = None,
-        order: Order | None = None,
-        memory_limit: int | str | None = None,
-        spill: str | os.PathLike[str] | None = None,
         tuning: Mapping[str, object] | None = None,
-        client: object = None,
-        grid: tuple[int, int] | None = None,
-        devices: str | Sequence[int] | None = None,
-        keep_rows: bool = True,
+        **build: Unpack[BuildOptions],
     ) -> Traced[FrameT]: ...
     @overload
     def sssp(
@@ -526,21 +321,8 @@ class TravAccessor(Generic[FrameT]):
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
-        src: Ends = None,
-        dst: Ends = None,
-        directed: bool | None = None,
-        weight: Hashable | None = None,
-        vertices: object = None,
-        engine: str | Engine = "auto",
-        degree_sort: bool | None = None,
-        order: Order | None = None,
-        memory_limit: int | str | None = None,
-        spill: str | os.PathLike[str] | None = None,
         tuning: Mapping[str, object] | None = None,
-        client: object = None,
-        grid: tuple[int, int] | None = None,
-        devices: str | Sequence[int] | None = None,
-        keep_rows: bool = True,
+        **build: Unpack[BuildOptions],
     ) -> FrameT | Traced[FrameT]: ...
     @overload
     def pagerank(
@@ -561,20 +343,7 @@ class TravAccessor(Generic[FrameT]):
         checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
         tuning: Mapping[str, object] | None = None,
-        src: Ends = None,
-        dst: Ends = None,
-        directed: bool | None = None,
-        weight: Hashable | None = None,
-        vertices: object = None,
-        engine: str | Engine = "auto",
-        degree_sort: bool | None = None,
-        order: Order | None = None,
-        memory_limit: int | str | None = None,
-        spill: str | os.PathLike[str] | None = None,
-        client: object = None,
-        grid: tuple[int, int] | None = None,
-        devices: str | Sequence[int] | None = None,
-        keep_rows: bool = True,
+        **build: Unpack[BuildOptions],
     ) -> FrameT: ...
     @overload
     def pagerank(
@@ -595,20 +364,7 @@ class TravAccessor(Generic[FrameT]):
         checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
         tuning: Mapping[str, object] | None = None,
-        src: Ends = None,
-        dst: Ends = None,
-        directed: bool | None = None,
-        weight: Hashable | None = None,
-        vertices: object = None,
-        engine: str | Engine = "auto",
-        degree_sort: bool | None = None,
-        order: Order | None = None,
-        memory_limit: int | str | None = None,
-        spill: str | os.PathLike[str] | None = None,
-        client: object = None,
-        grid: tuple[int, int] | None = None,
-        devices: str | Sequence[int] | None = None,
-        keep_rows: bool = True,
+        **build: Unpack[BuildOptions],
     ) -> Traced[FrameT]: ...
     @overload
     def pagerank(
@@ -629,20 +385,7 @@ class TravAccessor(Generic[FrameT]):
         checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
         tuning: Mapping[str, object] | None = None,
-        src: Ends = None,
-        dst: Ends = None,
-        directed: bool | None = None,
-        weight: Hashable | None = None,
-        vertices: object = None,
-        engine: str | Engine = "auto",
-        degree_sort: bool | None = None,
-        order: Order | None = None,
-        memory_limit: int | str | None = None,
-        spill: str | os.PathLike[str] | None = None,
-        client: object = None,
-        grid: tuple[int, int] | None = None,
-        devices: str | Sequence[int] | None = None,
-        keep_rows: bool = True,
+        **build: Unpack[BuildOptions],
     ) -> FrameT | Traced[FrameT]: ...
     @overload
     def run(
@@ -666,20 +409,7 @@ class TravAccessor(Generic[FrameT]):
         checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
         tuning: Mapping[str, object] | None = None,
-        src: Ends = None,
-        dst: Ends = None,
-        directed: bool | None = None,
-        weight: Hashable | None = None,
-        vertices: object = None,
-        engine: str | Engine = "auto",
-        degree_sort: bool | None = None,
-        order: Order | None = None,
-        memory_limit: int | str | None = None,
-        spill: str | os.PathLike[str] | None = None,
-        client: object = None,
-        grid: tuple[int, int] | None = None,
-        devices: str | Sequence[int] | None = None,
-        keep_rows: bool = True,
+        **build: Unpack[BuildOptions],
     ) -> FrameT: ...
     @overload
     def run(
@@ -703,20 +433,7 @@ class TravAccessor(Generic[FrameT]):
         checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
         tuning: Mapping[str, object] | None = None,
-        src: Ends = None,
-        dst: Ends = None,
-        directed: bool | None = None,
-        weight: Hashable | None = None,
-        vertices: object = None,
-        engine: str | Engine = "auto",
-        degree_sort: bool | None = None,
-        order: Order | None = None,
-        memory_limit: int | str | None = None,
-        spill: str | os.PathLike[str] | None = None,
-        client: object = None,
-        grid: tuple[int, int] | None = None,
-        devices: str | Sequence[int] | None = None,
-        keep_rows: bool = True,
+        **build: Unpack[BuildOptions],
     ) -> Traced[FrameT]: ...
     @overload
     def run(
@@ -740,18 +457,5 @@ class TravAccessor(Generic[FrameT]):
         checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
         tuning: Mapping[str, object] | None = None,
-        src: Ends = None,
-        dst: Ends = None,
-        directed: bool | None = None,
-        weight: Hashable | None = None,
-        vertices: object = None,
-        engine: str | Engine = "auto",
-        degree_sort: bool | None = None,
-        order: Order | None = None,
-        memory_limit: int | str | None = None,
-        spill: str | os.PathLike[str] | None = None,
-        client: object = None,
-        grid: tuple[int, int] | None = None,
-        devices: str | Sequence[int] | None = None,
-        keep_rows: bool = True,
+        **build: Unpack[BuildOptions],
     ) -> FrameT | Traced[FrameT]: ...

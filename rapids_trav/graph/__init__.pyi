@@ -22,7 +22,6 @@ from rapids_trav.algorithms.options import (
     Schedule,
     ScoresOf,
 )
-from rapids_trav.graph.properties import Questions
 from rapids_trav.algorithms.results import LocalValues
 from rapids_trav.csr.paths import PathLayout
 from rapids_trav.edges.sources import Ends
@@ -30,6 +29,7 @@ from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Values
 from rapids_trav.frames.kinds import ArrowStream, Column, DataFrameT, FrameT, SparseMatrix
 from rapids_trav.graph.local import LocalGraph
+from rapids_trav.graph.properties import Questions
 from rapids_trav.ids.maps import IdMap
 from rapids_trav.memory.budget import Budget
 from rapids_trav.programs.definition import Program

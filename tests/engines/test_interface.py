@@ -26,7 +26,7 @@ def methods(protocol: type) -> list[str]:
 @pytest.mark.parametrize(("engine", "protocol"), [(CpuEngine, Engine), (CudaEngine, DeviceEngine)])
 def test_methods_take_what_the_protocol_says(engine, protocol):
     names = methods(protocol)
-    assert "bfs" in names and ("run_hybrid" in names) == (protocol is DeviceEngine)
+    assert "search" in names and ("run_hybrid" in names) == (protocol is DeviceEngine)
     for name in names:
         promised, given = (inspect.signature(getattr(kind, name)) for kind in (protocol, engine))
         taken = [
