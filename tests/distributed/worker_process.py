@@ -6,13 +6,13 @@ Its workers need not do so again.
 import gc
 
 import pandas as pd
+from loopback import run_ranks
 
 import rapids_trav.distributed.session.gang
 import rapids_trav.distributed.session.rank_actor  # noqa: F401
 from rapids_trav.distributed.ranks import service
 from rapids_trav.distributed.ranks.rank_graph import RankBuildOptions
 from rapids_trav.distributed.ranks.state import RankState
-from rapids_trav.engines.multigpu.loopback import run_ranks
 
 
 def search(communicator):

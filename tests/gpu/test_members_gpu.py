@@ -12,11 +12,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from loopback import run_ranks
 from pairs import pairs
 
 from rapids_trav.distributed.ranks.launched_rows import ROWS, SHARED
 from rapids_trav.engines.multigpu.communicator import RankError
-from rapids_trav.engines.multigpu.loopback import run_ranks
 from rapids_trav.errors import TravMemoryError
 
 from .member_cases import DEADLINE, case_of, together, whole

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from loopback import run_ranks
 
 from rapids_trav import TravError, UnknownVertexError
 from rapids_trav.distributed.ranks import meeting, renumber_spread
 from rapids_trav.distributed.ranks.columns import exchange_columns
 from rapids_trav.distributed.ranks.rank import Rank
 from rapids_trav.distributed.ranks.renumber_spread import build_ids
-from rapids_trav.engines.multigpu.loopback import run_ranks
 from rapids_trav.frames.columns import Masked, move
 from rapids_trav.frames.libraries import library
 from rapids_trav.ids.lookup import lookup

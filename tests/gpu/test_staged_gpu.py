@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from loopback import run_ranks
 
 from rapids_trav.engines.multigpu.communicator import DEADLINE, Note, RankError
-from rapids_trav.engines.multigpu.loopback import run_ranks
 
 pytestmark = pytest.mark.gpu
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from loopback import run_ranks
 
 from rapids_trav.distributed.ranks import service
 from rapids_trav.distributed.ranks.rank import Rank
 from rapids_trav.distributed.ranks.rank_graph import RankBuildOptions
 from rapids_trav.distributed.ranks.state import RankState
 from rapids_trav.engines.multigpu.local_cpu import CpuWork
-from rapids_trav.engines.multigpu.loopback import run_ranks
 from rapids_trav.frames.cudf_frames import CudfFrames
 from rapids_trav.frames.pandas_frames import PandasFrames
 from rapids_trav.graph import Graph

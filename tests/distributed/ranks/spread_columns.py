@@ -9,13 +9,13 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
+from loopback import run_ranks
 
 from rapids_trav import TravError
 from rapids_trav.distributed.ranks.rank import Rank
 from rapids_trav.distributed.ranks.renumber_spread import RankIds, build_ids
 from rapids_trav.engines.multigpu.communicator import Communicator
 from rapids_trav.engines.multigpu.local_cpu import CpuWork
-from rapids_trav.engines.multigpu.loopback import run_ranks
 from rapids_trav.frames.columns import Masked
 from rapids_trav.frames.libraries import library
 from rapids_trav.ids.renumber import renumber

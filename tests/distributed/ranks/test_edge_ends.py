@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from loopback import run_ranks
 
 from rapids_trav.distributed.ranks.edge_ends import count_ends, has_few_vertices, in_internal
 from rapids_trav.distributed.ranks.numbering import build_numbering
 from rapids_trav.distributed.ranks.rank import Rank
 from rapids_trav.engines.multigpu.local_cpu import CpuWork
-from rapids_trav.engines.multigpu.loopback import run_ranks
 from rapids_trav.frames.libraries import library
 
 N, PAIRS = 90, 400

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from loopback import run_ranks
 from rank_cases import same, spread
 
 from rapids_trav import generators
@@ -17,7 +18,6 @@ from rapids_trav.distributed.ranks.rank_graph import RankBuildOptions
 from rapids_trav.distributed.ranks.state import Kept, RankState
 from rapids_trav.engines.multigpu.communicator import RankError
 from rapids_trav.engines.multigpu.local_cpu import CpuWork
-from rapids_trav.engines.multigpu.loopback import run_ranks
 from rapids_trav.errors import TravError, TravMemoryError, UnknownVertexError
 
 EDGES = pd.DataFrame({"src": [9, 9, 9, 4, 30], "dst": [2, 4, 5, 7, 30]})

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from loopback import run_ranks
 from scipy.sparse import coo_array, csgraph
 
 from rapids_trav import generators
 from rapids_trav.engines.multigpu.grid import Grid
 from rapids_trav.engines.multigpu.local_cpu import CpuWork
-from rapids_trav.engines.multigpu.loopback import run_ranks
 from rapids_trav.engines.multigpu.partition import build
 from rapids_trav.engines.multigpu.records import INLINE, RankSearch
 from rapids_trav.engines.multigpu.search2d import search

@@ -8,11 +8,11 @@ import time
 import grid_graphs as graphs
 import numpy as np
 import pytest
+from loopback import run_ranks
 
 from rapids_trav.engines.multigpu.communicator import RankError
 from rapids_trav.engines.multigpu.grid import Grid
 from rapids_trav.engines.multigpu.local_cpu import CpuWork
-from rapids_trav.engines.multigpu.loopback import run_ranks
 from rapids_trav.engines.multigpu.partition import build
 from rapids_trav.engines.multigpu.search2d import search
 

@@ -8,9 +8,9 @@ import time
 
 import numpy as np
 import pytest
+from loopback import run_ranks
 
 from rapids_trav.engines.multigpu.communicator import InterruptError, Note, RankError, Traffic, aborting
-from rapids_trav.engines.multigpu.loopback import run_ranks
 from rapids_trav.errors import TravError
 
 SHORT = 0.5  # seconds: a deadline that ranks are meant to miss

@@ -8,12 +8,12 @@ import grid_graphs as graphs
 import numpy as np
 import pytest
 from grid_graphs import GRIDS, Graph
+from loopback import run_ranks
 
 from rapids_trav.csr.adjacency import offset_dtype
 from rapids_trav.engines.multigpu.communicator import RankError
 from rapids_trav.engines.multigpu.grid import Grid
 from rapids_trav.engines.multigpu.local_cpu import CpuWork
-from rapids_trav.engines.multigpu.loopback import run_ranks
 from rapids_trav.engines.multigpu.partition import build
 
 

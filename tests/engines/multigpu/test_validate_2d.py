@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from graph500_trees import DST, LEVEL, MUTATIONS, PARENT, ROOT, SRC, garbage, lasso, mutated, plainly
 from grid_graphs import GRIDS
+from loopback import run_ranks
 
 from rapids_trav.engines.multigpu.communicator import RankError
 from rapids_trav.engines.multigpu.grid import Grid
 from rapids_trav.engines.multigpu.local_cpu import CpuWork
-from rapids_trav.engines.multigpu.loopback import run_ranks
 from rapids_trav.engines.multigpu.partition import build
 from rapids_trav.engines.multigpu.search2d import search
 from rapids_trav.engines.multigpu.validate import parents, validate

@@ -1,4 +1,4 @@
-"""Ranks as threads of one process, for tests and for machines with one device.
+"""Ranks as threads of one process.
 
 The ranks of a group meet at a barrier: each leaves the arrays that it sends in slots, and the last to arrive
 releases all.  There are two sets of slots, used alternately: arrays stay in their slots until the second
