@@ -1,103 +1,36 @@
-"""Write the type stubs of `Graph` and of the accessor, whose methods are derived from those of `Graph`.
+"""Write the stubs of `Graph` and of the accessor, from the text of their methods; a hook of hatchling.
 
-python ci/write_stubs.py            write rapids_trav/graph/__init__.pyi and rapids_trav/accessor/methods.pyi
-python ci/write_stubs.py --check    exit with 1 if the files differ from what would be written
+    python ci/write_stubs.py
 
-The stubs state what type checkers cannot infer from the sources: the library of the answers, by the kind of
-the edges, and that a query with ``trace=True`` returns `Traced`.
+The stubs say what type checkers cannot infer from the sources: the library of a result, by the kind of the
+edges, and that a query with ``trace=True`` returns `Traced`.  Every build writes them, that of
+``pip install -e`` too, so they are not kept in the repository.
 """
 
 from __future__ import annotations
 
-import inspect
-import sys
-from collections.abc import Callable, Iterator
-from functools import cached_property
+import ast
+from collections.abc import Iterator
+from copy import deepcopy
 from pathlib import Path
-
-from rapids_trav.accessor import TravAccessor
-from rapids_trav.graph import Graph
+from typing import Any
 
 PACKAGE = Path(__file__).parents[1] / "rapids_trav"
-TRACED = "from rapids_trav.algorithms.bfs import Traced\n"
-ANSWERS_AND_OPTIONS = """\
-from rapids_trav.algorithms.khop import Neighborhood
-from rapids_trav.algorithms.options import (
-    CheckpointEvery,
-    Direction,
-    Mode,
-    Processor,
-    RunMode,
-    Schedule,
-    ScoresOf,
-)
-"""
-# ruff and mypy check that all names in the signatures are imported.
-GRAPH_HEAD = f"""\
-# Written by ci/write_stubs.py from the methods of Graph: do not edit.
+# The classes whose methods `Graph` has; a later one overrides an earlier one.
+FILES = ("properties", "join_methods", "program_methods", "centrality_methods", "search_methods", "handle")
+CLASSES = ("GraphProperties", "JoinMethods", "ProgramMethods", "CentralityMethods", "SearchMethods", "Graph")
+SPECIAL = ("__init__", "__enter__", "__exit__")
+HEAD = """\
+# Written by ci/write_stubs.py from the methods of Graph.
 
 import os
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any, Generic, Literal, overload
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Generic, Literal, TypedDict, Unpack, overload
 
-import igraph
-import networkx
-import numpy.typing as npt
 import pandas as pd
-import scipy.sparse
 
-{TRACED}from rapids_trav.algorithms.bfs_stream import BfsStream
-{ANSWERS_AND_OPTIONS}from rapids_trav.algorithms.results import LocalValues
-from rapids_trav.csr.paths import PathLayout
-from rapids_trav.edges.sources import Ends
-from rapids_trav.engines.interface import Engine
-from rapids_trav.frames.columns import Values
+from rapids_trav.algorithms.bfs import Traced
 from rapids_trav.frames.kinds import ArrowStream, Column, DataFrameT, FrameT, SparseMatrix
-from rapids_trav.graph.local import LocalGraph
-from rapids_trav.graph.properties import Questions
-from rapids_trav.ids.maps import IdMap
-from rapids_trav.memory.budget import Budget
-from rapids_trav.programs.definition import Program
-from rapids_trav.storage.build_options import Order
-from rapids_trav.storage.edge_rows import RowReader
-from rapids_trav.storage.filters import Filter
-from rapids_trav.storage.in_memory import InMemory
-from rapids_trav.utilities.progress import ProgressOption
-
-__all__ = ["Graph"]
-
-class Graph(Generic[FrameT]):
-    questions: Questions
-    def __init__(self, edges: Any, src: Ends = None, dst: Ends = None, **options: Any) -> None: ...
-    def __enter__(self) -> Graph[FrameT]: ...
-    def __exit__(self, *error: object) -> None: ...
-"""
-ACCESSOR_HEAD = f"""\
-# Written by ci/write_stubs.py from the methods of Graph: do not edit.
-
-import os
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Generic, Literal, TypedDict, Unpack, overload
-
-import numpy.typing as npt
-
-{TRACED}{ANSWERS_AND_OPTIONS}from rapids_trav.edges.sources import Ends
-from rapids_trav.engines.interface import Engine
-from rapids_trav.frames.columns import Frame
-from rapids_trav.frames.kinds import FrameT
-from rapids_trav.graph import Graph
-from rapids_trav.programs.definition import Program
-from rapids_trav.storage.build_options import Order
-from rapids_trav.storage.filters import Filter
-from rapids_trav.utilities.progress import ProgressOption
-
-class LazyFrameAccessor:
-    def __init__(self, frame: Frame) -> None: ...
-
-class BuildOptions(TypedDict, total=False):
-{{BUILD}}
-class TravAccessor(Generic[FrameT]):
-    def __init__(self, frame: FrameT) -> None: ...
 """
 
 # The kinds of edges, in the order in which a type checker tries them, and the graph that each gives.
@@ -111,140 +44,137 @@ EDGES = {
 }
 ROWS = {"DataFrameT": "DataFrameT", "ArrowStream": "Any"}
 TRACES = {
-    "Literal[False] = False": "FrameT",
+    "Literal[False]": "FrameT",
     "Literal[True]": "Traced[FrameT]",
     "bool": "FrameT | Traced[FrameT]",
 }
 RETURNS = {"Frame": "FrameT"} | {name: f"{name}[FrameT]" for name in ("Neighborhood", "BfsStream", "Graph")}
 
-Method = Callable[..., object]
+
+def methods_of_graph() -> tuple[dict[str, ast.FunctionDef], dict[str, str]]:
+    """Return the public methods and attributes of `Graph`, and the import of each name in their files."""
+    methods: dict[str, ast.FunctionDef] = {}
+    imports: dict[str, str] = {}
+    for file in FILES:
+        tree = ast.parse((PACKAGE / "graph" / f"{file}.py").read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom):
+                imports |= {alias.name: f"from {node.module} import {alias.name}" for alias in node.names}
+            elif isinstance(node, ast.Import):
+                for alias in node.names:
+                    renamed = f" as {alias.asname}" if alias.asname else ""
+                    name = alias.asname or alias.name.partition(".")[0]
+                    imports[name] = f"import {alias.name}{renamed}"
+            elif isinstance(node, ast.ClassDef) and node.name in CLASSES:
+                found = [part for part in node.body if isinstance(part, ast.FunctionDef)]
+                methods |= {one.name: one for one in found if one.name[0] != "_" or one.name in SPECIAL}
+    return methods, imports
 
 
 def graph_stub() -> str:
     """Return the text of the stub of `Graph`."""
-    return GRAPH_HEAD + "".join(map(graph_member, members(Graph)))
+    methods, imports = methods_of_graph()
+    body = "".join(f"    {line}\n" for method in methods.values() for line in overloads(method))
+    body = "    questions: Questions\n" + body
+    return f'{HEAD}{used(body, imports)}\n__all__ = ["Graph"]\n\nclass Graph(Generic[FrameT]):\n{body}'
 
 
 def accessor_stub() -> str:
-    """Return the text of the stub of the accessor."""
-    build = inspect.signature(TravAccessor.graph).parameters
-    common = [name for name in build if name not in ("self", "tuning", "progress")]
-    options = "".join(f"    {name}: {build[name].annotation}\n" for name in common)
-    queries = [name for name in vars(TravAccessor) if name[0] != "_" and name != "graph"]
-    methods = [TravAccessor.graph, *(query(name, common) for name in queries)]
-    return ACCESSOR_HEAD.replace("{BUILD}", options) + "".join("".join(written(method)) for method in methods)
+    """Return the text of the stub of the accessor, whose queries take the options of a build as well."""
+    methods, imports = methods_of_graph()
+    tree = ast.parse((PACKAGE / "accessor" / "methods.py").read_text(encoding="utf-8"))
+    (accessor,) = (n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == "TravAccessor")
+    queries = [n.targets[0].id for n in accessor.body if isinstance(n, ast.Assign)]  # type: ignore[attr-defined]
+    build = deepcopy(methods["from_edges"])
+    build.name, build.decorator_list = "graph", []
+    build.args.args = [part for part in build.args.args if part.arg not in ("cls", "edges")]
+    options = [*build.args.args, *build.args.kwonlyargs]
+    shared = [part for part in options if part.arg not in ("tuning", "progress")]
+    build.args.args.insert(0, ast.arg("self"))
+    lines = ["def __init__(self, frame: FrameT) -> None: ...", *overloads(build, "Graph[FrameT]")]
+    for name in queries:
+        if name != "graph":
+            query = deepcopy(methods[name])
+            own = {part.arg for part in (*query.args.args, *query.args.kwonlyargs)}
+            if "tuning" not in own:
+                tuning = next(part for part in options if part.arg == "tuning")
+                query.args.kwonlyargs.append(tuning)
+                query.args.kw_defaults.append(ast.Constant(None))
+            query.args.kwarg = ast.arg("build", ast.Name("Unpack[GraphOptions]"))
+            lines += overloads(query)
+    body = "class GraphOptions(TypedDict, total=False):\n"
+    body += "".join(f"    {ast.unparse(part)}\n" for part in shared)
+    body += "\nclass LazyFrameAccessor:\n    def __init__(self, frame: object) -> None: ...\n"
+    body += "\nclass TravAccessor(Generic[FrameT]):\n" + "".join(f"    {line}\n" for line in lines)
+    return f"{HEAD}from rapids_trav.graph import Graph\n{used(body, imports)}\n{body}"
 
 
-def query(name: str, common: list[str]) -> Method:
-    """Return a method of the accessor with the options that all share in one place, `BuildOptions`."""
-    method = getattr(TravAccessor, name)
-    signature = inspect.signature(method)
-    own = [part for part in signature.parameters.values() if part.name not in common]
-    built = inspect.Parameter("build", inspect.Parameter.VAR_KEYWORD, annotation="Unpack[BuildOptions]")
-    method.__signature__ = signature.replace(parameters=[*own, built])
-    return method
-
-
-def members(kind: type) -> list[str]:
-    """Return the public names of a class, those of its bases first."""
-    bases = [base for base in reversed(kind.__mro__) if base.__module__.startswith("rapids_trav")]
-    return list(dict.fromkeys(name for base in bases for name in vars(base) if name[0] != "_"))
-
-
-def graph_member(name: str) -> str:
-    """Return the stub of a method or an attribute of `Graph`."""
-    member = inspect.getattr_static(Graph, name)
-    if isinstance(member, (property, cached_property)):
-        read = member.fget if isinstance(member, property) else member.func
-        kind = inspect.signature(read).return_annotation
-        return f"    @property\n    def {name}(self) -> {kind}: ...\n"
-    if name == "annotate":
-        return "".join(written(member, "edges", ROWS))
-    if isinstance(member, classmethod):
-        decorator = "    @classmethod\n"
-        if name == "from_edges":
-            return "".join(written(member.__func__, "edges", EDGES, decorator))
-        return "".join(written(member.__func__, decorator=decorator, returns="Graph[Any]"))
-    return "".join(written(member))
-
-
-def written(
-    method: Method,
-    varied: str = "trace",
-    kinds: dict[str, str] | None = None,
-    decorator: str = "",
-    returns: str | None = None,
-) -> Iterator[str]:
-    """Yield the signature of a method: one, or an overload for each kind of the parameter `varied`."""
-    signature = inspect.signature(method)
-    if kinds is None and signature.return_annotation == "Answer":
-        kinds = TRACES
-    if kinds is None:
-        annotation = signature.return_annotation
-        yield signature_text(
-            method.__name__, signature, returns or RETURNS.get(annotation, annotation), decorator
-        )
-        return
-    for kind, found in kinds.items():
-        text = signature_text(method.__name__, signature, found, decorator, {varied: kind})
-        yield f"    @overload\n{text}"
-
-
-def signature_text(
-    name: str,
-    signature: inspect.Signature,
-    returns: str,
-    decorator: str,
-    annotations: dict[str, str] | None = None,
-) -> str:
-    """Format a signature, with a line for each parameter."""
-    lines, starred = [], False
-    for parameter in signature.parameters.values():
-        if parameter.kind is parameter.KEYWORD_ONLY and not starred:
-            lines.append("*")
-            starred = True
-        lines.append(parameter_text(parameter, (annotations or {}).get(parameter.name)))
-    if len(lines) == 1:
-        return f"{decorator}    def {name}({lines[0]}) -> {returns}: ...\n"
-    whole = f"    def {name}({', '.join(lines)}) -> {returns}: ..."
-    if len(whole) <= 110 and decorator + name != "":
-        return f"{decorator}{whole}\n"
-    body = "".join(f"        {line},\n" for line in lines)
-    return f"{decorator}    def {name}(\n{body}    ) -> {returns}: ...\n"
-
-
-def parameter_text(parameter: inspect.Parameter, annotation: str | None = None) -> str:
-    """Format a parameter as it stands in a stub; its annotations are strings already."""
-    if annotation is not None:
-        return f"{parameter.name}: {annotation}"
-    text = parameter.name if parameter.kind is not parameter.VAR_KEYWORD else f"**{parameter.name}"
-    if parameter.annotation is not parameter.empty:
-        text += f": {parameter.annotation}"
-    if parameter.default is not parameter.empty:
-        default = repr(parameter.default).replace("'", '"')
-        text += f" = {default}"
-    return text
-
-
-def main(arguments: list[str]) -> int:
-    """Write the stubs, or compare them."""
-    stubs = {
-        PACKAGE / "graph/__init__.pyi": graph_stub(),
-        PACKAGE / "accessor/methods.pyi": accessor_stub(),
+def used(body: str, imports: dict[str, str]) -> str:
+    """Return the imports of the names that a stub uses, but for those that it has already."""
+    names = {
+        node.id for node in ast.walk(ast.parse(f"class _:\n{indented(body)}")) if isinstance(node, ast.Name)
     }
-    if arguments != ["--check"]:
-        for path, text in stubs.items():
-            path.write_text(text, encoding="utf-8")
-        return 0
-    others = [p for p, text in stubs.items() if not p.exists() or p.read_text(encoding="utf-8") != text]
-    for path in others:
-        print(
-            f"{path.relative_to(PACKAGE)} is not what the methods of Graph give: "
-            "run python ci/write_stubs.py.",
-            file=sys.stderr,
-        )
-    return 1 if others else 0
+    given = {alias.name for node in ast.parse(HEAD).body for alias in node.names}  # type: ignore[attr-defined]
+    needed = {imports[name] for name in names & set(imports) - given}
+    return "".join(f"{line}\n" for line in sorted(needed) if line != "from rapids_trav.graph import Graph")
+
+
+def indented(text: str) -> str:
+    return "".join(f"    {line}\n" for line in text.splitlines())
+
+
+def overloads(method: ast.FunctionDef, returns: str | None = None) -> Iterator[str]:
+    """Yield the lines of a method: its signature, or one for each kind of what decides about the result."""
+    found = ast.unparse(method.returns) if method.returns else "None"
+    if method.name == "from_edges":
+        varied, kinds = "edges", EDGES
+    elif method.name == "annotate":
+        varied, kinds = "edges", ROWS
+    elif found == "Answer":
+        varied, kinds = "trace", TRACES
+    else:
+        if returns is None and any(ast.unparse(one) == "classmethod" for one in method.decorator_list):
+            returns = "Graph[Any]"
+        yield from signature(method, returns or RETURNS.get(found, found))
+        return
+    for kind, result in kinds.items():
+        yield "@overload"
+        yield from signature(method, result, varied, kind)
+
+
+def signature(method: ast.FunctionDef, returns: str, varied: str = "", kind: str = "") -> Iterator[str]:
+    """Yield the decorators of a method, and its signature with this kind of the parameter `varied`."""
+    for decorator in method.decorator_list:
+        yield "@" + ast.unparse(decorator).replace("cached_property", "property")
+    arguments = deepcopy(method.args)
+    for part in (*arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg):
+        if part is not None and method.name == "__init__" and part.annotation is not None:
+            part.annotation = ast.Name(ast.unparse(part.annotation).replace("object", "Any"))
+        if part is not None and part.arg == varied:
+            part.annotation = ast.Name(kind)
+            if kind in ("Literal[True]", "bool"):  # without the default, which is False
+                arguments.kw_defaults[arguments.kwonlyargs.index(part)] = None
+    yield f"def {method.name}({ast.unparse(arguments)}) -> {returns}: ..."
+
+
+def write() -> None:
+    """Write both stubs beside their modules."""
+    for file, stub in (("graph/__init__.pyi", graph_stub), ("accessor/methods.pyi", accessor_stub)):
+        (PACKAGE / file).write_text(stub(), encoding="utf-8")
+
+
+try:
+    from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+except ImportError:  # not in a build
+    pass
+else:
+
+    class StubHook(BuildHookInterface[Any]):
+        """Hook that writes the stubs before files are collected."""
+
+        def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+            write()
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    write()

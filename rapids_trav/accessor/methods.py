@@ -1,4 +1,4 @@
-"""The methods of `frame.trav`; `methods.pyi`, which `ci/write_stubs.py` writes, has their signatures."""
+"""The methods of `frame.trav`; `ci/write_stubs.py` writes the stub with their signatures."""
 
 from __future__ import annotations
 
