@@ -13,6 +13,7 @@ import ast
 from collections.abc import Iterator
 from copy import deepcopy
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 PACKAGE = Path(__file__).parents[1] / "rapids_trav"
@@ -111,16 +112,11 @@ def accessor_stub() -> str:
 
 def used(body: str, imports: dict[str, str]) -> str:
     """Return the imports of the names that a stub uses, but for those that it has already."""
-    names = {
-        node.id for node in ast.walk(ast.parse(f"class _:\n{indented(body)}")) if isinstance(node, ast.Name)
-    }
+    tree = ast.parse("class _:\n" + indent(body, "    "))
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     given = {alias.name for node in ast.parse(HEAD).body for alias in node.names}  # type: ignore[attr-defined]
     needed = {imports[name] for name in names & set(imports) - given}
     return "".join(f"{line}\n" for line in sorted(needed) if line != "from rapids_trav.graph import Graph")
-
-
-def indented(text: str) -> str:
-    return "".join(f"    {line}\n" for line in text.splitlines())
 
 
 def overloads(method: ast.FunctionDef, returns: str | None = None) -> Iterator[str]:

@@ -130,15 +130,15 @@ def _run(
     shown = asked["trace"]
     asked["trace"] = shown or picture is not None
     with wrong_option():
-        request = kind(**asked)
+        kind(**asked)
     source = options.pop("source", None)
     opened = open_graph(**options)
     arguments = [] if source is None else [opened.ids(source, "--source")]
     start = time.perf_counter()
     with PageProgress(RUNNING, console(stderr=True)) as pages, told_to(Told(pages.tell, pages.on_page)):
-        answer = opened.graph.questions.ask(name, *arguments, request)
+        answer = getattr(opened.graph, name)(*arguments, **asked)
     took = time.perf_counter() - start
-    result, trace = answer if request.trace else (answer, None)
+    result, trace = answer if asked["trace"] else (answer, None)
     if not quiet:
         _show(output, opened, took, pages, summary(to_pandas(result)), trace if shown else None)
     if picture is not None:

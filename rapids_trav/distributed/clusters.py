@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rapids_trav.distributed import dask_frames
-from rapids_trav.distributed.questions import UNANSWERED, DistributedQuestions, unanswered
+from rapids_trav.distributed.questions import DistributedQuestions, unanswered
 from rapids_trav.edges.sources import DaskEdges, edge_columns
 from rapids_trav.errors import TravError, type_name, warn, written
 from rapids_trav.frames.columns import Frame, library_of
@@ -57,7 +57,7 @@ def refuse_unanswered(question: str, edges: object, client: object) -> None:
 
     It would otherwise be built first.
     """
-    if question not in UNANSWERED or library_of(edges) != "dask":
+    if DistributedQuestions.answers(question) or library_of(edges) != "dask":
         return
     if client is not None or current_client() is not None:
         raise unanswered(question)

@@ -10,7 +10,7 @@ edges of a neighbourhood, the numbers of the partitions of the edge list that th
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -36,15 +36,8 @@ if TYPE_CHECKING:
     from rapids_trav.distributed.session.kept import KeptOnWorkers
 
 
-# Questions that only a graph in one process answers.
-UNANSWERED = (
-    "run", "components", "sssp", "pagerank", "closeness", "harmonic", "eccentricity", "diameter",
-    "betweenness", "distances", "path_layout",
-)  # fmt: skip
-
-
 def unanswered(question: str) -> TravError:
-    """Return the error for one of these questions."""
+    """Return the error for a question that only a graph in one process answers."""
     return TravError(
         f"{question} is not answered by a graph on the workers of a cluster: build the graph in this "
         f"process, with edges.compute().trav.graph(...), and ask it."
@@ -99,8 +92,14 @@ class DistributedQuestions:
             f"({rows} x {columns}){lost}"
         )
 
-    def ask(self, name: str, *arguments: object) -> object:
-        if name in UNANSWERED:
+    @classmethod
+    def answers(cls, name: str) -> bool:
+        """Return whether it answers the query of this name; the others need the graph in one process."""
+        return hasattr(cls, f"_{name}")
+
+    def ask(self, query: Callable[..., Any], *arguments: object) -> Any:
+        name = query.__name__
+        if not self.answers(name):
             raise unanswered(name)
         return getattr(self, f"_{name}")(*arguments)
 

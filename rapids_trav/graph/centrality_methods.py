@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rapids_trav.algorithms import betweenness, closeness, distances
 from rapids_trav.algorithms.options import (
     BetweennessOptions,
     CentralityOptions,
@@ -71,7 +72,7 @@ class CentralityMethods(GraphProperties):
         """
         flag("improved", improved)
         options = ClosenessOptions(direction=direction, where=where, progress=progress)
-        return self.questions.ask("closeness", of, improved, options)
+        return self.questions.ask(closeness.closeness, of, improved, options)
 
     def harmonic(
         self,
@@ -108,7 +109,7 @@ class CentralityMethods(GraphProperties):
         1       1  3.000000
         """
         options = ClosenessOptions(direction=direction, where=where, progress=progress)
-        return self.questions.ask("harmonic", of, options)
+        return self.questions.ask(closeness.harmonic, of, options)
 
     def eccentricity(
         self,
@@ -154,7 +155,7 @@ class CentralityMethods(GraphProperties):
         4       4             4        4
         """
         options = CentralityOptions(direction=direction, where=where, progress=progress)
-        return self.questions.ask("eccentricity", of, options)
+        return self.questions.ask(closeness.eccentricity, of, options)
 
     def diameter(
         self,
@@ -180,7 +181,7 @@ class CentralityMethods(GraphProperties):
         8
         """
         options = CentralityOptions(direction=direction, where=where, progress=progress)
-        return self.questions.ask("diameter", options)
+        return self.questions.ask(closeness.diameter, options)
 
     def betweenness(
         self,
@@ -267,7 +268,7 @@ class CentralityMethods(GraphProperties):
             where=where,
             progress=progress,
         )
-        return self.questions.ask("betweenness", options)
+        return self.questions.ask(betweenness.betweenness, options)
 
     def distances(
         self,
@@ -312,4 +313,4 @@ class CentralityMethods(GraphProperties):
         1     107    4038         4
         """
         options = CentralityOptions(direction=direction, where=where, progress=progress)
-        return self.questions.ask("distances", pairs, options)
+        return self.questions.ask(distances.distances, pairs, options)

@@ -7,12 +7,14 @@ from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
 from typing import Generic
 
+from rapids_trav.algorithms import levels
 from rapids_trav.algorithms.options import Direction
 from rapids_trav.distributed import clusters
 from rapids_trav.edges.sources import Ends
 from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.kinds import FrameT
+from rapids_trav.graph import local
 from rapids_trav.graph.centrality_methods import CentralityMethods
 from rapids_trav.graph.display import graph_html
 from rapids_trav.graph.join_methods import JoinMethods
@@ -334,7 +336,7 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         4
         """
         with shown("saving the graph", progress):
-            self.questions.ask("save", folder)
+            self.questions.ask(local.save, folder)
 
     def degrees(self, direction: Direction = "out") -> Frame:
         """Return the number of edges at each vertex, as a frame of `vertex` and `degree` (int64).
@@ -351,7 +353,7 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         1684    1684     792
         1912    1912     755
         """
-        return self.questions.ask("degrees", direction)
+        return self.questions.ask(levels.degrees, direction)
 
     def memory(self) -> Frame:
         """List the memory that the graph holds in addition to the caller's edges, by structure.
@@ -368,17 +370,17 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         0        vertex ids       0  host
         1  CSR, symmetrised  722032  host
         """
-        return self.questions.ask("memory")
+        return self.questions.ask(local.memory)
 
     @cached_property
     def n_self_loops(self) -> int:
         """Number of rows whose two ends are the same vertex, counted on first access."""
-        return self.questions.ask("n_self_loops")
+        return self.questions.ask(local.n_self_loops)
 
     @cached_property
     def n_duplicate_edges(self) -> int:
         """Number of rows that repeat an edge of an earlier row, counted on first access."""
-        return self.questions.ask("n_duplicate_edges")
+        return self.questions.ask(local.n_duplicate_edges)
 
     def close(self) -> None:
         """Free the memory that the graph holds, here and on workers; later questions raise an error.

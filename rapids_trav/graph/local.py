@@ -1,4 +1,4 @@
-"""A graph in this process: its ids, edges and frames, and the table of its queries."""
+"""A graph in this process: its ids, edges and frames, and how it answers a query."""
 
 from __future__ import annotations
 
@@ -9,24 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from rapids_trav.algorithms import (
-    betweenness,
-    bfs,
-    bfs_stream,
-    closeness,
-    components,
-    distances,
-    khop,
-    levels,
-    pagerank,
-    path_layout,
-    paths,
-    run,
-    sssp,
-)
+from rapids_trav.algorithms import bfs_stream
 from rapids_trav.algorithms.bfs_stream import BfsStream, OpenStreams
 from rapids_trav.algorithms.options import SearchOptions
-from rapids_trav.algorithms.request import answered
+from rapids_trav.algorithms.request import Found, answered
 from rapids_trav.algorithms.results import LocalValues, Rows
 from rapids_trav.csr import statistics
 from rapids_trav.csr.adjacency import Array
@@ -44,25 +30,6 @@ from rapids_trav.storage.in_memory import GraphParts, InMemory
 from rapids_trav.storage.paged import Paged
 from rapids_trav.utilities.progress import shown
 from rapids_trav.utilities.sizes import readable
-
-QUERIES: dict[str, Callable[..., object]] = {
-    "bfs": bfs.bfs,
-    "paths": paths.paths,
-    "khop": khop.khop,
-    "levels": levels.levels,
-    "degrees": levels.degrees,
-    "run": run.run,
-    "components": components.components,
-    "sssp": sssp.sssp,
-    "pagerank": pagerank.pagerank,
-    "closeness": closeness.closeness,
-    "harmonic": closeness.harmonic,
-    "eccentricity": closeness.eccentricity,
-    "diameter": closeness.diameter,
-    "betweenness": betweenness.betweenness,
-    "distances": distances.distances,
-    "path_layout": path_layout.path_layout,
-}
 
 
 class LocalGraph:
@@ -150,31 +117,14 @@ class LocalGraph:
             return dask.dataframe.from_pandas(frame, npartitions=source.partitions, sort=False)
         return source.library.hand_out(frame)
 
-    def ask(self, name: str, *arguments: object) -> object:
-        """Answer the query of this name within the memory limit, and tell of its progress."""
-        query = QUERIES.get(name) or getattr(LocalGraph, f"_{name}")
-        progress = getattr(arguments[-1], "progress", False) if arguments else False
+    def ask(self, query: Callable[..., Found], *arguments: object) -> Found:
+        """Return ``query(self, *arguments)``, made within the memory limit, and tell of its progress."""
+        name, progress = query.__name__, getattr(arguments[-1], "progress", False) if arguments else False
         with shown(name, progress) if progress else nullcontext():
             return answered(self, name, query, *arguments)
 
     def bfs_stream(self, roots: object, options: SearchOptions) -> BfsStream[Frame]:
         return self._streams.add(bfs_stream.bfs_stream(self, roots, options))
-
-    def _save(self, folder: str | os.PathLike[str]) -> None:
-        parts = GraphParts(
-            self.rows, self.ids, self.storage, self.n_edges, self.directed, self.weight, self.build_times
-        )
-        graphs.save(parts, folder)
-
-    def _n_self_loops(self) -> int:
-        stored = self.storage.view().stored
-        with reading(self.budget, stored.n_edges, COUNTED_BYTES) as block:
-            return statistics.self_loops(stored, self.engine.xp, block)
-
-    def _n_duplicate_edges(self) -> int:
-        stored = self.storage.view().stored
-        with reading(self.budget, stored.n_edges, COUNTED_BYTES) as block:
-            return statistics.duplicate_edges(stored, self.engine.xp, self.directed, block)
 
     def structures(self) -> list[tuple[str, int, str]]:
         """Return name, bytes and place of each structure of the graph."""
@@ -182,17 +132,6 @@ class LocalGraph:
         if isinstance(self.rows, EdgeRows) and self.rows.index_bytes:
             found.append(("index of rows", self.rows.index_bytes, self.engine.place))
         return found
-
-    def _memory(self) -> Frame:
-        held = self.structures()
-        library = self.rows.source.library
-        return self.hand_out(
-            {
-                "structure": library.column([name for name, _, _ in held], dtype="str"),
-                "bytes": np.asarray([size for _, size, _ in held], dtype=np.int64),
-                "place": library.column([place for _, _, place in held], dtype="str"),
-            }
-        )
 
     @property
     def location(self) -> str:
@@ -218,6 +157,41 @@ class LocalGraph:
                 f"pickle the edges and build it where it is needed."
             )
         return vars(self)
+
+
+def save(graph: LocalGraph, folder: str | os.PathLike[str]) -> None:
+    """Save the graph, as `Graph.save` documents."""
+    parts = GraphParts(
+        graph.rows, graph.ids, graph.storage, graph.n_edges, graph.directed, graph.weight, graph.build_times
+    )
+    graphs.save(parts, folder)
+
+
+def memory(graph: LocalGraph) -> Frame:
+    """Return the frame that `Graph.memory` documents."""
+    held = graph.structures()
+    library = graph.rows.source.library
+    return graph.hand_out(
+        {
+            "structure": library.column([name for name, _, _ in held], dtype="str"),
+            "bytes": np.asarray([size for _, size, _ in held], dtype=np.int64),
+            "place": library.column([place for _, _, place in held], dtype="str"),
+        }
+    )
+
+
+def n_self_loops(graph: LocalGraph) -> int:
+    """Count the rows whose two ends are the same vertex."""
+    stored = graph.storage.view().stored
+    with reading(graph.budget, stored.n_edges, COUNTED_BYTES) as block:
+        return statistics.self_loops(stored, graph.engine.xp, block)
+
+
+def n_duplicate_edges(graph: LocalGraph) -> int:
+    """Count the rows that repeat an edge of an earlier row."""
+    stored = graph.storage.view().stored
+    with reading(graph.budget, stored.n_edges, COUNTED_BYTES) as block:
+        return statistics.duplicate_edges(stored, graph.engine.xp, graph.directed, block)
 
 
 class ClosedQuestions:

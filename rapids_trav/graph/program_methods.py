@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy.typing as npt
 
+from rapids_trav.algorithms import components, pagerank, run, sssp
 from rapids_trav.algorithms.bfs import Answer
 from rapids_trav.algorithms.options import (
     CheckpointEvery,
@@ -188,7 +189,7 @@ class ProgramMethods(GraphProperties):
             checkpoint_every=checkpoint_every,
             resume=resume,
         )
-        return self.questions.ask("run", program, initial, options)
+        return self.questions.ask(run.run, program, initial, options)
 
     def components(
         self, *, where: Filter = None, trace: bool = False, progress: ProgressOption = False
@@ -235,7 +236,7 @@ class ProgramMethods(GraphProperties):
         3      d         c
         """
         options = ComponentsOptions(where=where, trace=trace, progress=progress)
-        return self.questions.ask("components", options)
+        return self.questions.ask(components.components, options)
 
     def sssp(
         self,
@@ -318,7 +319,7 @@ class ProgramMethods(GraphProperties):
             checkpoint_every=checkpoint_every,
             resume=resume,
         )
-        return self.questions.ask("sssp", sources, options)
+        return self.questions.ask(sssp.sssp, sources, options)
 
     def pagerank(
         self,
@@ -409,4 +410,4 @@ class ProgramMethods(GraphProperties):
             checkpoint_every=checkpoint_every,
             resume=resume,
         )
-        return self.questions.ask("pagerank", options)
+        return self.questions.ask(pagerank.pagerank, options)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Protocol
 
 from rapids_trav.algorithms.bfs_stream import BfsStream
@@ -62,8 +62,11 @@ class Questions(Protocol):
     def location(self) -> str:
         """Engine and place of the graph, in words."""
 
-    def ask(self, name: str, *arguments: object) -> Any:
-        """Answer the query of this name, a method of `Graph`; the last argument may hold its options."""
+    def ask(self, query: Callable[..., Any], *arguments: object) -> Any:
+        """Answer a query, a function that takes a `TraversableGraph` first, or as its name is answered here.
+
+        The last argument may hold its options.
+        """
 
     def bfs_stream(self, roots: object, options: SearchOptions) -> BfsStream[Frame]:
         """Answer `Graph.bfs_stream`, whose searches run as the caller reads their answers."""

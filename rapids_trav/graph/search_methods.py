@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from rapids_trav.algorithms import bfs, khop, levels, paths
 from rapids_trav.algorithms.bfs import Answer
 from rapids_trav.algorithms.bfs_stream import BfsStream
 from rapids_trav.algorithms.khop import Neighborhood
@@ -126,7 +127,7 @@ class SearchMethods(GraphProperties):
             trace=trace,
             progress=progress,
         )
-        return self.questions.ask("bfs", sources, options)
+        return self.questions.ask(bfs.bfs, sources, options)
 
     def bfs_stream(
         self,
@@ -258,7 +259,7 @@ class SearchMethods(GraphProperties):
             tuning=tuning,
             progress=progress,
         )
-        return self.questions.ask("paths", sources, options)
+        return self.questions.ask(paths.paths, sources, options)
 
     def khop(
         self,
@@ -312,7 +313,7 @@ class SearchMethods(GraphProperties):
         1    0    2
         """
         options = SearchOptions(direction=direction, where=where, progress=progress)
-        return self.questions.ask("khop", seeds, k, options)
+        return self.questions.ask(khop.khop, seeds, k, options)
 
     def levels(
         self,
@@ -362,4 +363,4 @@ class SearchMethods(GraphProperties):
             tuning=tuning,
             progress=progress,
         )
-        return self.questions.ask("levels", sources, options)
+        return self.questions.ask(levels.levels, sources, options)

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from rapids_trav import Graph, TravError, TravMemoryError
+from rapids_trav.algorithms.path_layout import path_layout
 from rapids_trav.distributed.questions import DistributedQuestions
 from rapids_trav.generators import grid, rmat
 from rapids_trav.storage.paged import Paged
@@ -73,4 +74,4 @@ def test_it_is_refused_once_the_graph_is_closed():
 def test_workers_do_not_answer_it():
     questions = DistributedQuestions.__new__(DistributedQuestions)
     with pytest.raises(TravError, match=r"^path_layout is not answered by a graph on the workers"):
-        questions.ask("path_layout", 0)
+        questions.ask(path_layout, 0)

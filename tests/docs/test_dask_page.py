@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from rapids_trav.accessor import TravAccessor
 from rapids_trav.distributed import clusters
-from rapids_trav.distributed.questions import UNANSWERED
+from rapids_trav.distributed.questions import DistributedQuestions
 from rapids_trav.graph.join_methods import JoinMethods
 from rapids_trav.storage.build_options import BuildOptions
 
@@ -61,7 +62,10 @@ def test_the_questions_and_methods_that_are_refused_are_all_named():
     refused = PAGE.split("## What is refused")[1].split("##")[0]
     joins = [name for name in vars(JoinMethods) if not name.startswith("_")]
     assert {"annotate", "to_scipy"} < set(joins)
-    for name in (*UNANSWERED, *joins):
+    queries = [name for name in vars(TravAccessor) if name[0] != "_" and name != "graph"]
+    refused_ones = [name for name in queries if not DistributedQuestions.answers(name)]
+    assert {"run", "sssp"} < set(refused_ones) and not {"bfs", "levels"} & set(refused_ones)
+    for name in (*refused_ones, *joins):
         assert f"`{name}`" in refused
     assert "`paths(weighted=True)`" in refused
 
