@@ -155,7 +155,8 @@ def searches(
     Parameters
     ----------
     room : int
-        Bytes, for each vertex of each search, of the arrays that the caller makes from a batch.
+        Bytes, for each vertex of each search, of the arrays that the caller makes from a batch, beside
+        distances and predecessors; the memory of predecessors is counted even if they are not asked for.
     deterministic : bool
         Whether predecessors are the smallest of the valid ones.
     beside : int

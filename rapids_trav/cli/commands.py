@@ -5,12 +5,7 @@ from __future__ import annotations
 import click
 
 from rapids_trav import __version__
-from rapids_trav.cli.doctor import doctor
-from rapids_trav.cli.graph500 import graph500
-from rapids_trav.cli.inspect_files import inspect_files
-from rapids_trav.cli.programs import components, pagerank, sssp
-from rapids_trav.cli.questions import bfs, khop, paths
-from rapids_trav.cli.save import save
+from rapids_trav.cli import doctor, graph500, inspect_files, programs, questions, save
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -27,5 +22,7 @@ def app() -> None:
     """
 
 
-for command in (bfs, paths, khop, components, sssp, pagerank, save, inspect_files, graph500, doctor):
-    app.add_command(command)
+for module in (questions, programs, save, inspect_files, graph500, doctor):
+    for found in vars(module).values():
+        if isinstance(found, click.Command):
+            app.add_command(found)

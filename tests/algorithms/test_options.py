@@ -206,6 +206,10 @@ COMMANDS = {
 }  # fmt: skip
 
 
+def test_the_commands_of_queries_are_all_compared():
+    assert set(COMMANDS) == set(app.commands) & set(METHODS)
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_commands_have_the_defaults_and_choices_of_the_definition(name):
     kind, lacking = COMMANDS[name]

@@ -16,6 +16,7 @@ import pytest
 
 from rapids_trav import datasets
 from rapids_trav.cli import run
+from rapids_trav.cli.commands import app
 
 COMMAND = [sys.executable, "-c", "from rapids_trav.cli import main; main()"]
 
@@ -364,7 +365,8 @@ def test_no_command_is_clipped_in_the_list(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "80")
     assert run(["--help"]) == 0
     commands = capsys.readouterr().out.partition("Commands:\n")[2].splitlines()
-    assert len(commands) == 10 and all(line.endswith(".") and "..." not in line for line in commands)
+    assert len(commands) == len(app.commands) >= 10
+    assert all(line.endswith(".") and "..." not in line for line in commands)
 
 
 def test_interrupt(monkeypatch, capsys):
