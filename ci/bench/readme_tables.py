@@ -346,7 +346,7 @@ def latency(run: Run) -> list[str]:
 
 def stream(run: Run) -> list[str]:
     names = {
-        streamed.DEVICE: "by the device's clock", "engine.search": "one after another, to arrays",
+        streamed.DEVICE: "by the device's clock", "engine.bfs": "one after another, to arrays",
         "engine.bfs_stream": "streamed, to arrays", "graph.bfs": "`graph.bfs`, to frames",
         "graph.bfs_stream": "**`graph.bfs_stream`**, to frames",
     }  # fmt: skip

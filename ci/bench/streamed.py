@@ -81,7 +81,7 @@ def ways(lab: Lab, graph: Graph, roots: Sequence[int]) -> dict[str, Callable[[],
         for _ in graph.bfs_stream(roots):
             pass
 
-    of_engine = {"engine.search": engine} | ({} if queue is None else {"engine.bfs_stream": engine_streamed})
+    of_engine = {"engine.bfs": engine} | ({} if queue is None else {"engine.bfs_stream": engine_streamed})
     return of_engine | {"graph.bfs": calls, "graph.bfs_stream": calls_streamed}
 
 

@@ -19,7 +19,7 @@ from rapids_trav.algorithms.bfs_stream import BfsStream, OpenStreams, counted
 from rapids_trav.algorithms.khop import Neighborhood
 from rapids_trav.algorithms.options import Direction, PathOptions, SearchOptions
 from rapids_trav.distributed.dask_frames import Futures, assembled, joined, portable, without_rows
-from rapids_trav.distributed.session.kept import thread_for_others
+from rapids_trav.distributed.session.waiting import thread_for_others
 from rapids_trav.errors import CLOSED, TravError
 from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.exchange import EdgeColumns

@@ -64,7 +64,7 @@ def test_processes_share_what_is_compiled_and_mix_nothing(tmp_path):
     assert run_with(tmp_path, ["one"]) == 1
     assert run_with(tmp_path, ["two"]) == 1
     assert run_with(tmp_path, ["two", "one"]) == 0
-    damaged = next(tmp_path.rglob("rounds.rounds_*.nbc"))
+    damaged = next(tmp_path.rglob("kernels.rounds_*.nbc"))
     damaged.write_bytes(damaged.read_bytes()[:100])
     assert run_with(tmp_path, ["labels", "two", "one"]) == 2
 

@@ -142,7 +142,7 @@ def test_a_question_that_fails_leaves_nothing_behind(engine, monkeypatch):
         raise TravMemoryError("there is none")
 
     asked = {
-        "bfs": lambda: graph.bfs(0, where="open"),
+        "search": lambda: graph.bfs(0, where="open"),
         "run": lambda: graph.run(
             connected_components(), initial=range(graph.n_vertices), direction="both", where="open"
         ),

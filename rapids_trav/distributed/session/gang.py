@@ -14,9 +14,10 @@ from distributed.protocol import to_serialize
 from distributed.protocol.pickle import dumps, loads
 
 from rapids_trav.distributed.session.conductor import Conductor
-from rapids_trav.distributed.session.kept import FramesOfRank, KeptOnWorkers, received, thread_for_others
+from rapids_trav.distributed.session.kept import FramesOfRank, KeptOnWorkers, received
 from rapids_trav.distributed.session.rank_actor import put_partition
 from rapids_trav.distributed.session.verdict import ERROR, FAILED, Reply
+from rapids_trav.distributed.session.waiting import thread_for_others
 from rapids_trav.engines.multigpu.communicator import DEADLINE, RankError
 from rapids_trav.errors import TravError, first_line, listed
 from rapids_trav.utilities.progress import listening, report
