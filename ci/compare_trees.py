@@ -187,7 +187,8 @@ class Bench:
         self.batch()
 
     def _search(self, source: Any) -> Any:
-        return self._engine.search(self._view, source, self._options)
+        search = getattr(self._engine, "search", None) or self._engine.bfs  # its name in older trees
+        return search(self._view, source, self._options)
 
     def batch(self) -> list[float]:
         """Return the milliseconds of a search from each root."""

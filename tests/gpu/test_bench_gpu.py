@@ -122,9 +122,10 @@ def test_threads_of_a_star_and_of_a_path(measured):
 
 
 def test_ranks_are_timed_beside_one_gpu(make_lab, monkeypatch):
+    from bench import devices
 
-    monkeypatch.setattr(cuda, "rival", lambda *_: {"name": "pylibcugraph"})
-    one, _, two, *levels = cuda.measure(make_lab(), ["rmat9"])
+    monkeypatch.setattr(devices, "rival", lambda *_: {"name": "pylibcugraph"})
+    one, _, two, *levels = devices.measure(make_lab(), ["rmat9"])
     assert (one["layout"], two["layout"]) == (None, "rows by both ends")
     assert all(row["checked"] == 3 and row["wrong"] == 0 for row in (one, two))
     assert two["median_ms"] > 0
@@ -155,11 +156,12 @@ def test_each_kernel_of_ranks_is_timed_and_checked(make_lab):
 
 def test_a_graph_is_generated_dealt_and_checked(make_lab, monkeypatch):
     """A search that is wrong is told."""
+    from bench import devices
 
-    monkeypatch.setattr(cuda, "GENERATED_SCALE", 8)
+    monkeypatch.setattr(devices, "GENERATED_SCALE", 8)
     lab = make_lab()
     lab.slow = True
-    row, *levels = cuda.measure(lab, ["rmat8"])
+    row, *levels = devices.measure(lab, ["rmat8"])
     assert (row["table"], row["checked"], row["wrong"]) == ("generated", 3, 0)
     assert [level["level"] for level in levels] == list(range(1, len(levels) + 1)) != []
     assert {level["table"] for level in levels} == {"launch levels"}
@@ -169,6 +171,6 @@ def test_a_graph_is_generated_dealt_and_checked(make_lab, monkeypatch):
     lab.device = SimpleNamespace(
         **vars(lab.device) | {"count_faults": lambda *given: [1, *faults(*given)[1:]]}
     )
-    row, *_ = cuda.measure(lab, ["rmat8"])
+    row, *_ = devices.measure(lab, ["rmat8"])
     assert row["wrong"] == 3
     assert "1, 0, 0, 0, 0, 0, 0" in row["note"]

@@ -50,5 +50,3 @@ def _finished(client: Client, key: str, kind: bytes) -> Future:
     future: Future = Future(key, client)
     client.futures[key].finish(type=loads(kind))
     return future
-
-
