@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 import rapids_trav
-from rapids_trav import generators
+from rapids_trav import generators, programs
 from rapids_trav.programs.page_journal import PageJournal
 
 LIMIT = "1.9MB"
@@ -32,8 +32,11 @@ def graph(engine: str, limit: str | None) -> rapids_trav.Graph:
 
 
 def answer(of: rapids_trav.Graph, question: str, **options: object) -> pd.DataFrame:
-    ask = of.pagerank if question.startswith("ranks") else of.components
-    return ask(**ASKED[question], **options)
+    asked = ASKED[question] | options
+    if question.startswith("ranks"):
+        return of.pagerank(**asked)
+    labels = programs.connected_components()
+    return of.run(labels, initial=range(of.n_vertices), direction="both", asynchronous=True, **asked)
 
 
 def main(folder: str, question: str, pause: str) -> None:

@@ -210,28 +210,6 @@ def test_quiet_blocks_move_nothing(engine):
     assert (run.values.get()[half.n :] == program.identity).all()
 
 
-def test_continuing_from_other_values(engine):
-    """The blocks on the device stay, and what waited is forgotten."""
-    graph, program = CASES["square"], shipped.breadth_first()
-    view = gather_view(graph, engine)
-    start = start_of(program, graph.n, 0, [0], engine.xp)
-    asked = []
-
-    def between(state):
-        asked.append(int(state.active.sum()))
-        values = state.values.copy()
-        values[graph.n - 1 :] = 0
-        active = engine.xp.zeros(graph.n, np.bool_)
-        active[graph.n - 1 :] = True
-        return RunState(engine.xp.minimum(values, state.values), active | state.active)
-
-    run = over_blocks(engine, view, program, start, 5, 2, between=between)
-    both = start_of(program, graph.n, 0, [0, graph.n - 1], engine.xp)
-    wanted = engine.run(view, program, both, RunOptions())
-    assert asked and all(asked)
-    assert np.array_equal(run.values.get(), wanted.values.get())
-
-
 def on_host(engine, graph, weight=None):
     """Return a view with all its arrays on the host, the edges in pinned memory."""
     view = in_pinned_memory(engine, gather_view(graph, CpuEngine(), weight))

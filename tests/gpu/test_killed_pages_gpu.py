@@ -162,4 +162,4 @@ def test_killed_among_pages(engine, tmp_path, asked):
         apart = np.abs(found["pagerank"].to_numpy() - wanted["pagerank"].to_numpy()).sum()
         assert apart <= 2 * killed_run.TOLERANCE * 0.85 / 0.15
     else:
-        np.testing.assert_array_equal(found["component"].to_numpy(), wanted["component"].to_numpy())
+        np.testing.assert_array_equal(found["value"].to_numpy(), wanted["value"].to_numpy())

@@ -83,25 +83,6 @@ def test_long_lists_go_and_come_in_parts(engine, monkeypatch):
     assert run.counters["lent"] > 0
 
 
-def test_continuing_from_other_values(engine):
-    """What was offered before is forgotten: larger values than before must be offered again."""
-    graph, program = CASES["rmat"], shipped.breadth_first()
-    view = gather_view(graph, engine)
-    hub = int(np.argmax(np.diff(view.out.row_offsets.get())))
-    start = start_of(program, graph.n, 0, [hub], engine.xp)
-    later = start_of(program, graph.n, 50, [hub], engine.xp)
-    asked = []
-
-    def between(state):
-        asked.append(state)
-        return later if len(asked) == 1 else RunState(state.values, state.active)
-
-    run = on_both(engine, view, program, start, 10, 2, between=between)
-    wanted = engine.run(view, program, later, RunOptions())
-    assert asked and run.counters["lent"] > 0
-    assert np.array_equal(run.values.get(), wanted.values.get())
-
-
 def test_a_checkpoint_has_what_the_cpu_was_given(engine, monkeypatch):
     """An iteration does not end before the CPU: what it has would be neither active nor in the values."""
     from rapids_trav.engines.cuda.blocks.state import BlocksState
