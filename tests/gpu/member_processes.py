@@ -75,7 +75,7 @@ def _search(pipe, number, size, graphs):
     import cupy
     from distributed.core import Server
 
-    from rapids_trav.engines.multigpu.nccl import StagedCommunicator
+    from rapids_trav.engines.multigpu.staged import StagedCommunicator
     from rapids_trav.engines.multigpu.tcp import TcpCommunicator
 
     loop = asyncio.new_event_loop()

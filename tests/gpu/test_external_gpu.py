@@ -121,7 +121,7 @@ def test_edges_in_two_places(engine, cupy, out, into, trace, wide):
         if wide:
             rows[name] = replace(rows[name], row_offsets=rows[name].row_offsets.astype(np.int64))
     view = SimpleNamespace(**rows, n_vertices=graph.n)
-    found = engine.bfs(view, cupy.zeros(1, np.int32), BfsOptions(trace=trace))
+    found = engine.search(view, cupy.zeros(1, np.int32), BfsOptions(trace=trace))
     assert np.array_equal(found.distance.get(), graph.distance([0]))
     check_tree(graph, [0], found.distance.get(), found.predecessor.get())
     if trace:
@@ -154,7 +154,7 @@ def test_trees_of_a_graph_outside_are_checked(cupy):
     make = functools.partial(generators.rmat_frames, 15, 32, library="cudf")
     graph = Graph.from_edges(make, memory_limit="30MB")
     view, source = graph.storage.view("out"), cupy.zeros(1, np.int32)
-    found = graph.engine.bfs(view, source, BfsOptions())
+    found = graph.engine.search(view, source, BfsOptions())
     distance, predecessor = found.distance, found.predecessor
 
     def broken(depth=distance, led=predecessor):

@@ -95,7 +95,7 @@ def test_too_little_host_memory_leaves_columns_as_they_are(engine, monkeypatch):
     from rapids_trav.engines.cuda.stream import packing
 
     assert packed_on_gpu(*ROWS["equal columns"]) is not None
-    monkeypatch.setattr(packing.host_memory, "available_bytes", lambda: 0)
+    monkeypatch.setattr(packing.machine, "available_bytes", lambda: 0)
     assert packed_on_gpu(*ROWS["equal columns"]) is None
 
 

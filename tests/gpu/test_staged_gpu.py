@@ -12,7 +12,7 @@ pytestmark = pytest.mark.gpu
 
 
 def staged(cupy, size, function):
-    from rapids_trav.engines.multigpu.nccl import StagedCommunicator
+    from rapids_trav.engines.multigpu.staged import StagedCommunicator
 
     return run_ranks(size, lambda host: function(StagedCommunicator(host)), deadline=DEADLINE)
 
@@ -58,7 +58,7 @@ def test_failures_pass_through(cupy):
 
 def test_ranks_that_share_a_gpu_take_it_and_do_not_ask_nccl(cupy, monkeypatch):
     from rapids_trav.distributed.session import devices
-    from rapids_trav.engines.multigpu.nccl import StagedCommunicator
+    from rapids_trav.engines.multigpu.staged import StagedCommunicator
 
     monkeypatch.setattr(devices, "has_gpu", lambda: True)
 

@@ -58,7 +58,7 @@ def _connect_gpus(control: TcpCommunicator) -> Communicator:
 
     gpus = gather_objects(control, gpu(), np)
     if len(set(gpus)) < len(gpus):
-        from rapids_trav.engines.multigpu.nccl import StagedCommunicator
+        from rapids_trav.engines.multigpu.staged import StagedCommunicator
 
         return StagedCommunicator(control)
     from cupy.cuda import nccl

@@ -20,7 +20,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 import cupy
@@ -31,7 +30,6 @@ from rapids_trav.engines.multigpu.communicator import (
     DEADLINE,
     Array,
     BaseCommunicator,
-    Communicator,
     Form,
     Met,
     Note,
@@ -40,7 +38,6 @@ from rapids_trav.engines.multigpu.communicator import (
     sent,
 )
 from rapids_trav.errors import TravError, first_line
-from rapids_trav.frames.columns import move
 
 DTYPES = tuple(map(np.dtype, (np.int32, np.uint32, np.int64, np.uint64, np.float32, np.float64)))
 Transfer = tuple[int, Array, Array]  # a rank, what it is sent, and where what it sends is received
@@ -256,38 +253,3 @@ def header(array: Array) -> int:
 def parse_header(number: int) -> tuple[np.dtype, int]:
     """Return the type and the length in a header."""
     return DTYPES[number >> LENGTH_BITS], number & ((1 << LENGTH_BITS) - 1)
-
-
-class StagedCommunicator(BaseCommunicator):
-    """Communicator of one rank that works on a GPU; see `communicator.Communicator`.
-
-    Parameters
-    ----------
-    host : Communicator
-        Communicator of the same rank, for arrays on the host.
-    """
-
-    def __init__(self, host: Communicator) -> None:
-        self.rank, self.size, self.deadline = host.rank, host.size, host.deadline
-        self.check, self.abort = host.check, host.abort
-        self._host = host
-
-    @property
-    def traffic(self) -> Traffic:
-        return self._host.traffic
-
-    def exchange(
-        self, group: Sequence[int], arrays: Sequence[Array], known: Sequence[Form] | None = None
-    ) -> list[Array]:
-        place = group.index(self.rank)
-        copies: dict[int, Array] = {}  # by the array's id: one array may go to many ranks
-        for array in arrays:
-            if id(array) not in copies:
-                copies[id(array)] = move(array, np)
-        received = self._host.exchange(group, [copies[id(array)] for array in arrays], known)
-        return [arrays[k] if k == place else cupy.asarray(array) for k, array in enumerate(received)]
-
-    def sum_and_send(self, values: Sequence[int], note: Note) -> Met:
-        words = None if note.words is None else move(note.words, np)
-        met = self._host.meet(values, replace(note, words=words))
-        return Met(met.sums, met.numbers, [cupy.asarray(words) for words in met.notes])
