@@ -246,17 +246,23 @@ def test_sweeps_where_blocks_are_not_asked_for_or_cannot_be(engine, how):
     assert "blocks" not in {one.mode for one in run.trace}
 
 
-@pytest.mark.parametrize("ask", ["components", "sssp"])
+def labelled(graph, **how):
+    labels = range(graph.n_vertices)
+    how = {"asynchronous": None} | how
+    return graph.run(shipped.connected_components(), initial=labels, direction="both", **how)
+
+
+@pytest.mark.parametrize("ask", [labelled, lambda graph, **how: graph.sssp(0, **how)], ids=["labels", "sssp"])
 @pytest.mark.parametrize("schedule", ["auto", "sweep", "paths"])
 def test_answers_of_graphs(engine, ask, schedule, cudf):
     """On graphs outside the GPU's memory the answers do not depend on the schedule."""
     edges = generators.grid(300, 300).assign(w=np.random.default_rng(1).integers(1, 100, 179_400))
-    wanted = getattr(edges.trav.graph(weight="w"), ask)(*([0] if ask == "sssp" else []))
+    wanted = ask(edges.trav.graph(weight="w"))
     limit = 4_000_000
     while True:  # the smallest limit that suffices
         try:
             graph = cudf.from_pandas(edges).trav.graph(weight="w", memory_limit=limit)
-            found = getattr(graph, ask)(*([0] if ask == "sssp" else []), schedule=schedule, trace=True)
+            found = ask(graph, schedule=schedule, trace=True)
             break
         except TravMemoryError as error:
             limit = parse_bytes(re.search(r"memory_limit at least (.*)\.$", str(error))[1])

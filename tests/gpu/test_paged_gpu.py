@@ -65,7 +65,8 @@ def ask(graph, asked, **how):
         program = shipped.breadth_first()
         frame = graph.run(program, initial={first: 0}, sources=first, **how)
     elif asked == "components":
-        frame = graph.components(**how)
+        labels = range(graph.n_vertices)
+        frame = graph.run(shipped.connected_components(), initial=labels, direction="both", **how)
     elif asked == "sssp":
         frame = graph.sssp(first, predecessors=False, **how)
     else:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rapids_trav import Graph, TravError
+from rapids_trav import Graph, TravError, programs
 
 sys.path.insert(0, str(Path(__file__).parent.parent.parent / "ci"))
 from hostile.contents import npy
@@ -69,17 +69,25 @@ def graph(engine, limit):
 @pytest.mark.parametrize(
     ("limit", "processor"), [(None, "auto"), ("6MB", "gpu"), ("6MB", "hybrid"), (None, "cpu")]
 )
-@pytest.mark.parametrize("question", ["pagerank", "components", "sssp"])
+@pytest.mark.parametrize("question", ["pagerank", "run", "sssp"])
 def test_a_run_that_has_ended_stays(engine, tmp_path, question, limit, processor, every, asynchronous):
     of = graph(engine, limit)
     options = {"processor": processor, "checkpoint": tmp_path, "checkpoint_every": every}
     options["asynchronous"] = asynchronous
-    arguments = (0,) if question == "sssp" else ()
-    if question == "sssp":
-        options["predecessors"] = False
-    answer = getattr(of, question)(*arguments, **options)
+
+    def ask(**more):
+        if question == "run":
+            labels = range(of.n_vertices)
+            return of.run(
+                programs.connected_components(), initial=labels, direction="both", **options, **more
+            )
+        if question == "sssp":
+            return of.sssp(0, predecessors=False, **options, **more)
+        return of.pagerank(**options, **more)
+
+    answer = ask()
     kept = (tmp_path / "checkpoint.trav").read_bytes()
     for _ in range(2):
-        again = getattr(of, question)(*arguments, resume=True, **options)
+        again = ask(resume=True)
         pd.testing.assert_frame_equal(again, answer, check_exact=True)
     assert (tmp_path / "checkpoint.trav").read_bytes() == kept
