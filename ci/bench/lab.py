@@ -21,7 +21,7 @@ import numpy as np
 from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.interface import BfsOptions
 from rapids_trav.graph import Graph
-from rapids_trav.graph500 import cuda
+from rapids_trav.graph500 import devices
 from rapids_trav.tuning import Layout
 
 from . import graphs
@@ -84,7 +84,7 @@ class Lab:
         cupy.cuda.set_allocator(rmm_cupy_allocator)
         self._handle = pylibcugraph.ResourceHandle()
         self.xp = cupy
-        self.device = cuda.named("cuda")
+        self.device = devices.named("cuda")
         self.n_roots = roots
         self.seed = secrets.randbelow(1 << 31) if seed is None else seed
         self.slow = slow

@@ -3,6 +3,10 @@
 `LocalValues` are the operations on the values of all vertices, in one process.  `columns_of` makes the
 columns of an answer of searches, and `Rows` collects those of batches: the arrays of a batch are freed before
 the next one is searched, so that a memory limit applies to one batch.
+
+The number of rows is mostly known in advance.  Arrays are then written to their final place, so the answer is
+in memory only once.  Columns that only their library can concatenate, such as strings, are in memory twice
+for a moment, one column at a time.
 """
 
 from __future__ import annotations

@@ -12,6 +12,10 @@ Tight edges with distance[u] < distance[v] form no cycle; if several lead to v, 
 internal id u is taken.  The remaining vertices are reached over weights that are zero, or too small to change
 the sum.  A breadth-first search among vertices of equal distance, along tight edges from the vertices that
 have a predecessor already, gives each of them a predecessor that is fewer edges away from there.
+
+Checks of the weights of a graph for the questions that use them.
+
+The storage caches the smallest and largest weight, so only the first run reads all weights.
 """
 
 from __future__ import annotations

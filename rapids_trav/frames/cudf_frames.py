@@ -1,4 +1,11 @@
-"""The few operations that the package needs of cuDF, which is imported when one of them needs it."""
+"""The few operations that the package needs of cuDF, which is imported when one of them needs it.
+
+Columns of strings of cuDF: rows gathered once, and a few values looked up without hashing the others.
+
+cuDF's own methods do more than is asked here: `Series.take` checks the bounds and gathers an index as well,
+`where` copies all strings once more to insert nulls, and an `Index` hashes a whole vocabulary to find one
+value in it.  cuDF is imported when it is needed, not with this module.
+"""
 
 from __future__ import annotations
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from types import ModuleType
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.runtime.loader import Defines, Kernels, defines_of, load
-from rapids_trav.errors import TravError
 
 if TYPE_CHECKING:
     import cupy
@@ -149,34 +147,3 @@ def _settled(kernels: Kernels, parent: Array, root: int, faults: cupy.ndarray) -
 
 def _kernels(vertices: Array) -> Kernels:
     return load(FILE, vertex_bits=8 * vertices.dtype.itemsize)
-
-
-def named(engine: str) -> ModuleType:
-    """Return the functions for the engine called "cpu" or "cuda"."""
-    if engine == "cuda":
-        from rapids_trav.graph500 import cuda
-
-        return cuda
-    from rapids_trav.graph500 import cpu
-
-    return cpu
-
-
-def of(array: Array) -> ModuleType:
-    """Return the functions for the device that holds an array."""
-    return named("cuda" if hasattr(array, "__cuda_array_interface__") else "cpu")
-
-
-def choose(n_candidates: int, roots: int, seed: int) -> np.ndarray:
-    """Return the positions of the roots among the candidates, the vertices with an edge to another.
-
-    If there are at most `roots` candidates, all of them are roots.
-
-    Raises
-    ------
-    TravError
-        If there is no candidate.
-    """
-    if n_candidates == 0:
-        raise TravError(f"With seed={seed} no edge joins two different vertices: choose a larger scale.")
-    return np.random.default_rng(seed).choice(n_candidates, min(roots, n_candidates), replace=False)

@@ -28,8 +28,9 @@ from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.libraries import library
 from rapids_trav.graph.handle import Graph
 from rapids_trav.graph500 import validation
-from rapids_trav.graph500.cuda import choose, named
+from rapids_trav.graph500.devices import named
 from rapids_trav.graph500.report import Report
+from rapids_trav.graph500.roots import choose
 from rapids_trav.storage.build_options import BuildOptions
 from rapids_trav.storage.on_devices import OnDevices, is_spread
 from rapids_trav.utilities.checks import flag, integer

@@ -24,7 +24,7 @@ from rapids_trav.distributed.ranks.state import RankState
 from rapids_trav.engines.searches import BfsOptions, Search
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import move
-from rapids_trav.graph500.cuda import choose
+from rapids_trav.graph500.roots import choose
 
 Result = TypeVar("Result")
 BENCH = "graph500"  # key among the items of a state

@@ -1,4 +1,12 @@
-"""Results of a benchmark run, under the specification's output keys and as a frame of its searches."""
+"""Results of a benchmark run, under the specification's output keys and as a frame of its searches.
+
+The statistics of the Graph500 specification, section "Output", under its names.
+
+Quartiles are those of the reference code in C: each is the mean of two order statistics, mirrored about the
+middle.  Rates are averaged harmonically; the deviation of that mean follows N. Norris, "The Standard Errors
+of the Geometric and Harmonic Means and Their Application to Index Numbers", Annals of Mathematical Statistics
+11(4), 1940.
+"""
 
 from __future__ import annotations
 

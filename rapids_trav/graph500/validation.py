@@ -27,7 +27,7 @@ import numpy as np
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.searches import Verdict
 from rapids_trav.errors import TravError
-from rapids_trav.graph500 import cuda
+from rapids_trav.graph500 import devices
 
 
 def validate(
@@ -61,7 +61,7 @@ def validate(
     Takes at most 17 bytes per vertex beside the arguments if all of them are int32; otherwise all are
     converted to int64, and it takes 33.
     """
-    kernels = cuda.of(parent)
+    kernels = devices.of(parent)
     n = len(parent)
     sources, targets = (end if isinstance(end, list) else [end] for end in (src, dst))
     levels = [] if level is None else [level]

@@ -3,6 +3,11 @@
 A GPU silently reads past their end, so they are checked before the run, by Numba's analysis of the function.
 This covers indices that are constants, in the function or around it.  Computed indices are known only at run
 time.
+
+Checks of the result types of a vertex program's functions, as Numba infers them.
+
+Every engine converts a result to the program's dtype, and conversion to an integer would silently drop the
+fraction of a float.
 """
 
 from __future__ import annotations

@@ -1,4 +1,11 @@
-"""The state of a vertex program between two iterations."""
+"""The state of a vertex program between two iterations.
+
+Choice of the vertices that gather: all, or only notified ones (docs/systems.md, G13 and G14).
+
+L. Ma et al., "Garaph", USENIX ATC 2017, section 5: gathering over all edges costs T.  Notifying along the
+out-edges of the active vertices and gathering for the notified ones costs about 2 f T, where f is the active
+vertices' share of the edges, and k times that where scattered pages come from storage.
+"""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ def _locality_order(
     The edges are `codes` if these are in memory and may stay there; otherwise they are read `again`.  Their
     adjacency is in the engine's memory or outside it, as that of a graph would be.
     """
-    from rapids_trav.ids.degree_order import grown  # imports Numba, which other orders do not need
+    from rapids_trav.ids.locality_order import grown  # imports Numba, which other orders do not need
 
     more_bytes = order_bytes(ids.n)
     placement = place_edges(

@@ -20,7 +20,7 @@ from rich.console import Console
 from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.interface import BfsOptions, LevelTrace
-from rapids_trav.graph500 import cuda
+from rapids_trav.graph500 import devices
 
 SCRIPT = Path(__file__).parents[2] / "ci" / "bench_gpu.py"
 sys.path.insert(0, str(SCRIPT.parent))  # as if run as a script
@@ -60,7 +60,7 @@ class CpuLab(lab.Lab):
     variants = ("auto", "push")
 
     def __init__(self, roots=4, seed=7, slow=False):
-        self.xp, self.device = np, cuda.named("cpu")
+        self.xp, self.device = np, devices.named("cpu")
         self.n_roots, self.seed, self.slow = roots, seed, slow
         self.refused = False
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from rapids_trav.graph import Graph
-from rapids_trav.graph500 import cuda
+from rapids_trav.graph500 import devices
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "ci"))
 
@@ -30,7 +30,7 @@ def make_lab(cupy):
         library = "pandas"
 
         def __init__(self, roots=3, seed=7):
-            self.xp, self.device = cupy, cuda.named("cuda")
+            self.xp, self.device = cupy, devices.named("cuda")
             self.n_roots, self.seed, self.slow = roots, seed, False
 
         def ends(self, edges):

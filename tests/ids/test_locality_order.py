@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix
 
 from rapids_trav import Graph, TravError, TravMemoryError
 from rapids_trav.generators import grid, rmat
-from rapids_trav.ids.degree_order import PAGE_EDGES, grown
+from rapids_trav.ids.locality_order import PAGE_EDGES, grown
 from rapids_trav.memory.model.build import grown_bytes
 from rapids_trav.storage.limited import Limited
 from rapids_trav.storage.paged import Paged

@@ -3,6 +3,12 @@
 Numbers and dates are sent as arrays of the engine, so that on GPUs they never leave the GPUs.  Columns that
 Arrow holds, and all other columns of cuDF, are sent as Arrow streams.  Any other column, such as one of
 Python objects, is pickled.
+
+Reading of id columns on all ranks: if one rank refuses a column, all raise the error of a local build.
+
+Each rank describes to the others the columns that it read: name, kind, type and number of rows, never values.
+All ranks then have the same list, in which columns of the same name are adjacent, in the order of their
+ranks, as if the partitions had been concatenated.
 """
 
 from __future__ import annotations

@@ -8,6 +8,19 @@ turn out to be consecutive integers, no rank holds any, and no reply is needed.
 In addition to its columns, a rank holds at its peak: its distinct ids, twice; the ids of its range; the ids
 that it receives at once (`meeting`); and 8 bytes for each row.  Of the ids of other ranks, a rank sees only
 those in its range and those in the sample.
+
+Splitters between the ranks' ranges of ids, chosen so that all ranks hold about the same number.
+
+Splitters are computed from a sample of the distinct ids, regardless of how often and on how many ranks each
+occurs.  Every rank contributes its ids that have the smallest hashes.  Of all contributed ids, those with the
+smallest hashes are the sample, which is the same on every rank (K. Beyer et al., "On Synopses for
+Distinct-Value Estimation Under Multiset Operations", SIGMOD 2007).  With m sampled ids for each range, the
+sizes of the ranges deviate by about 1 / sqrt(m) of the mean.
+
+Map between the caller's ids and their places, 0 to n - 1 in ascending order, distributed over ranks.
+
+Each rank holds a range of the ids (`renumber_spread`) and answers lookups in it (`spread_ids`).  If ids have
+several columns, each column has such a map, and so do the pairs of places, encoded as integers.
 """
 
 from __future__ import annotations

@@ -6,6 +6,12 @@ exactly one scheduler: it orders the requests of all clients, it outlives worker
 first to know that one of them is gone.  While a request is in progress, the scheduler itself holds the turn
 at the workers (`tickets`), so a client that dies during its request leaves nothing behind.  Only requests and
 answers pass through the scheduler, never the data that ranks exchange with each other.
+
+Registration of frames that workers have stored as Dask data on the scheduler, like `Scheduler.scatter`.
+
+If a worker is lost, Dask forgets its scattered data, and cancels tasks that need the data without giving a
+reason.  So each frame also has a task, which Dask runs only in this case, on another worker: it raises an
+error that names the lost worker.
 """
 
 from __future__ import annotations

@@ -1,4 +1,11 @@
-"""A rank on a worker: its state, the thread that it computes in, and the frames that it gives to Dask."""
+"""A rank on a worker: its state, the thread that it computes in, and the frames that it gives to Dask.
+
+The Dask task that brings a frame to a rank.
+
+The task prefers the rank's worker and normally runs there, but it may run elsewhere: a task that is bound to
+a worker never runs once that worker is lost, and waiting for it never ends.  If the task runs elsewhere, it
+reaches the rank through the rank's worker, and raises an error if that worker is lost.
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,11 @@
 All ranks make the same calls in the same order, and all ranks of a group (such as a row of the grid) pass the
 same group.  A call raises a `RankError` after the communicator's deadline, or when any rank has called
 `abort`, so that no call hangs.
+
+Exchange of small Python objects between ranks.
+
+Arrays are sent as they are.  Anything else is pickled and sent as 32-bit words, preceded by its length in
+bytes, since every communicator takes 32-bit words.
 """
 
 from __future__ import annotations

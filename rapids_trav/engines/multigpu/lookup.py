@@ -1,4 +1,10 @@
-"""Lookup of values of vertices that other ranks own, many at once, with one request and one reply."""
+"""Lookup of values of vertices that other ranks own, many at once, with one request and one reply.
+
+Distinct numbers of a known range, and the position of each number among them.
+
+If there are many numbers, a table of the range is faster than a sort: of one byte for each number of the
+range on the CPU, and of one bit on the GPU (`kernels/lookup.cu`).
+"""
 
 from __future__ import annotations
 
@@ -11,10 +17,7 @@ import numpy as np
 from rapids_trav.csr.adjacency import search_offsets
 from rapids_trav.csr.array import Array
 from rapids_trav.engines.multigpu.communicator import Communicator
-from rapids_trav.engines.multigpu.grid import WORD, Grid
-from rapids_trav.engines.multigpu.local_work import LocalWork
-from rapids_trav.engines.multigpu.sort_unique import expand_sorted
-from rapids_trav.engines.multigpu.sweeps import Sweep
+from rapids_trav.engines.multigpu.grid import Grid
 
 TABLE = 4  # bytes of the table, at most, for each number
 
@@ -116,49 +119,3 @@ def offsets_in_ranges(xp: ModuleType, ascending: Array, bounds: np.ndarray) -> l
 def _by_owner(grid: Grid, xp: ModuleType, ascending: Array) -> list[Array]:
     """Cut ascending vertices into the offsets of each owner."""
     return [of.astype(np.int32) for of in offsets_in_ranges(xp, ascending, grid.firsts)]
-
-
-ALPHA = 14  # pull if ALPHA times the frontier's edges exceed those not followed yet; Beamer's value
-
-
-class Follower:
-    """Traversal of the edges of one sweep on one rank, level after level.
-
-    Parameters
-    ----------
-    work : LocalWork
-    sweep : Sweep
-    block : int
-        Number of vertices of a rank.
-    claim : {"atomics", "sort"}
-    """
-
-    def __init__(self, work: LocalWork, sweep: Sweep, block: int, claim: str) -> None:
-        self.sweep = sweep
-        self._work = work
-        self._block = block
-        self._claim = claim
-        self._left = len(sweep.edges.targets)
-
-    def __call__(self, vertices: Array) -> tuple[list[Array], int, str]:
-        """Claim the vertices that a frontier of these vertices leads to.
-
-        Returns
-        -------
-        list of int32 arrays
-            For each block of the vertices "to", the offsets of the claimed ones.
-        int
-            Number of edges examined.
-        str
-            "push" or "pull".
-        """
-        sweep, work, block, n_blocks = self.sweep, self._work, self._block, len(self.sweep.fold_group)
-        frontier = work.frontier(sweep.edges, vertices)
-        n_edges = frontier.n_edges
-        if self._claim == "sort":
-            return expand_sorted(work, sweep.edges, frontier, sweep.reach, block, n_blocks), n_edges, "push"
-        self._left -= n_edges
-        if sweep.reverse is None or ALPHA * n_edges <= self._left:
-            return work.expand(sweep.edges, frontier, sweep.reach, block, n_blocks), n_edges, "push"
-        words = work.to_words(vertices, len(sweep.expand_group) * block // WORD)
-        return *work.pull(sweep.reverse, words, sweep.reach, block, n_blocks), "pull"

@@ -37,9 +37,9 @@ from time import perf_counter
 import numpy as np
 
 from rapids_trav.engines.multigpu.communicator import Communicator, Met, Note, Traffic, aborting
+from rapids_trav.engines.multigpu.follow import Follower
 from rapids_trav.engines.multigpu.grid import WORD
 from rapids_trav.engines.multigpu.local_work import Array, LocalWork, Owned
-from rapids_trav.engines.multigpu.lookup import Follower
 from rapids_trav.engines.multigpu.partition import Part
 from rapids_trav.engines.multigpu.predecessors import resolve, smallest
 from rapids_trav.engines.multigpu.records import (

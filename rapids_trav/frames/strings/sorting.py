@@ -9,6 +9,17 @@ comparisons do not touch a string (Ng and Kakehi, "Cache efficient radix sort fo
 
 Buckets are shared among the threads.  Strings are padded with zeros; two that end within equal words differ
 only in null characters, and the shorter comes first.
+
+Search for strings among others in ascending order of their bytes, which for UTF-8 is that of code points.
+
+A hash table would take a pass over all strings, however few are wanted.  Instead:
+
+1. the wanted strings are sorted;
+2. each is searched for from the position of the one before, in steps that double, then by halves (Bentley and
+   Yao, "An almost optimal algorithm for unbounded searching", 1976).
+
+Neighbouring searches compare with neighbouring strings, which stay in the cache, and m wanted strings among n
+take O(m log(n / m)) comparisons.
 """
 
 from __future__ import annotations

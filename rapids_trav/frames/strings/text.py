@@ -1,4 +1,10 @@
-"""String columns of any pandas dtype as Arrow arrays."""
+"""String columns of any pandas dtype as Arrow arrays.
+
+Grouping of equal strings where few are distinct, by Arrow, with a part of the rows on each thread.
+
+Arrow's hash table is probed row by row, which is fast while its strings stay in the cache; `grouping` handles
+larger vocabularies.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,10 @@
-"""Pushed levels of the direction-optimising search, narrow on one thread and wide on several.
+"""Levels of the direction-optimising search: pushed ones and pulled ones.
 
-The queue holds every pushed vertex once, in order of distance; a frontier is a slice of it.
+Pushed levels, narrow on one thread and wide on several: the queue holds every pushed vertex once, in order of
+distance; a frontier is a slice of it.
+
+Pulled levels: sets of vertices are bitmaps, 64 vertices a word.  A thread owns whole words and the distances of their
+vertices, and only reads the frontier, so nothing here needs an atomic operation.
 """
 
 from __future__ import annotations

@@ -4,6 +4,11 @@ The edges that a step gathers over are cut into parts of equal length (docs/syst
 keeps one thread at work while the others wait.  A vertex whose edges cross a cut is replicated: each part
 reduces its own share.  One thread then merges the shares backwards, from the last part to the first, and
 applies the merged vertices.  With n parts at most n - 1 vertices are replicated.
+
+The loop of rounds over few edges, with the program's functions compiled into it.
+
+In each round every vertex gathers over its edges.  Where a round takes less time than handing it out to
+threads, they stay in the loop: each has a part of the vertices, and they meet after every round.
 """
 
 from __future__ import annotations

@@ -8,6 +8,12 @@ before far (see `near_far`).  One iteration is as much work as a pull: as many e
 
 Edges outside memory are mapped, so they can be pushed along like others; the memory that a push takes for
 each vertex is charged to their budget.
+
+The loop of a synchronous push, with the program's functions compiled into it.
+
+Along each edge that leaves an active vertex the message is reduced into the neighbour's value at once.  The
+messages of a round are computed before it, so that every vertex gets the value that a pull would give it.  It
+runs on one thread.
 """
 
 from __future__ import annotations

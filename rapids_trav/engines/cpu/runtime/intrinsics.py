@@ -2,6 +2,13 @@
 
 Atomic operations are relaxed unless they say otherwise: they order nothing but accesses to their own word.
 Steps of a search are separated by joining the threads, which orders everything else.
+
+A barrier inside compiled code, for threads that run many short rounds without returning to Python.
+
+A round of tens of microseconds is shorter than it takes to hand out work to threads.  Threads that stay in
+one compiled function meet at a gate instead, in less than a microsecond: each increments a counter and
+waits until all have arrived equally often.  A waiting thread spins at first and then lets others run, since
+the thread that it waits for may have no core.
 """
 
 from __future__ import annotations

@@ -9,6 +9,10 @@ of a few words of 64.  Each level of a batch has three steps:
 1. push or pull the frontier's bits;
 2. settle them: write distances and count;
 3. the host reads the counts once and chooses the next direction.
+
+Sums over the distances of many searches, up to 256 of which run together; see `kernels/distance_sums.cu`.
+
+The searches run as in `batch`; instead of storing distances, each level adds up the distances it has found.
 """
 
 from __future__ import annotations

@@ -4,6 +4,14 @@ U. Brandes, "A faster algorithm for betweenness centrality", Journal of Mathemat
 
 Searches run from 32 sources at a time (`path_shares_batch`) or, if memory is short, from one after another;
 see `kernels/path_shares.cu`.
+
+Shares in the shortest paths from 32 sources at once; see `kernels/path_shares_batch.cu`.
+
+For each batch of sources:
+
+1. push the numbers of paths, level by level, until no search finds a vertex; the host reads one count for
+   each level;
+2. gather the shares, from the farthest level back to the sources; the host reads nothing.
 """
 
 from __future__ import annotations

@@ -5,6 +5,12 @@ Includes are inlined here, because machine code is kept on disk by the text that
 and tunables precede the text as `#define` lines.
 
 Nothing here imports CuPy until a kernel is loaded, so the sources can be compiled and tested without a GPU.
+
+Launches of kernels that take one struct, by the driver's own call.
+
+CuPy converts the arguments of each launch, which takes the host several microseconds, while a whole search
+of a small graph takes the GPU some forty.  The driver takes the address of the struct (CUDA Driver API,
+`cuLaunchKernel`).
 """
 
 from __future__ import annotations

@@ -3,6 +3,24 @@
 A page comes to the same slot in every sweep, where only the messages and the counters are others.  Everything
 else that its launches take is therefore prepared once: views of arrays, and arguments in CuPy's form, would
 take the host longer than the link takes for a small page.
+
+The values that pages of an asynchronous run have computed, on their way to a checkpoint.
+
+docs/systems.md, G18, has the requirement.
+
+The copy of a page's values follows its computation on the stream of its slot.  The host records them once the
+slot is free, and before another page is launched on it.
+
+Gathering by shards page by page: a page is a run of whole shards.
+
+L. Ma et al., "Garaph", USENIX ATC 2017 (docs/systems.md, G4 and G6).
+
+1. Pages are the longest runs of rows that fit (`csr/pages.py`).  Shards are cut within each page, so that the
+   last shard ends where the page does; a shard larger than a page is split.
+2. The place of each edge in its shard takes 2 bytes.  In each iteration it is computed from the row offsets,
+   which are on the device, into the page's buffer.  If places were copied with the page instead, a page of
+   4-byte columns would take half as many bytes again on the link, and pages that stay would take more memory.
+   The device's memory writes and reads them sixty times as fast as the link copies.
 """
 
 from __future__ import annotations

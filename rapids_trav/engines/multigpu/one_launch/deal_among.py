@@ -3,6 +3,12 @@
 The grid numbers vertices in the same way as `dealing`, so the ids do not change.  A rank sends its edges in
 rounds, as it does when the grid is built; here the grid has a single column, so that each edge goes to the
 owner of its destination.
+
+Edges in internal ids, dealt to ranks: each rank gets those that lead to its vertices, on its own device.
+
+Vertices are numbered by descending degree, so an internal id is a place in that order (`dealing`).  Ranks are
+built one after another, so that only the edges of one rank at a time exist twice in addition to the given
+edges.
 """
 
 from __future__ import annotations

@@ -1,4 +1,12 @@
-"""GPUs of one process that can access each other's memory (CUDA peer access), and copies between them."""
+"""GPUs of one process that can access each other's memory (CUDA peer access), and copies between them.
+
+Memory of ranks in other processes, which a rank opens by handles, and of ranks in other threads.
+
+The numbers of GPUs differ between processes: dask-cuda rotates CUDA_VISIBLE_DEVICES, and a container may show
+a single GPU.  So GPUs are identified by their UUID, and a rank finds out whether it can access another's
+memory by opening it.  A process cannot open its own handles; ranks in threads of one process use each other's
+addresses directly.
+"""
 
 from __future__ import annotations
 
