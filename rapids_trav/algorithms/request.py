@@ -1,4 +1,4 @@
-"""Conversion of the caller's arguments to an engine's: vertices as internal ids, and the view to search."""
+"""From the caller's arguments to an engine's: vertices, the view to search, and the memory limit."""
 
 from __future__ import annotations
 

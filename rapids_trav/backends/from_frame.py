@@ -1,4 +1,4 @@
-"""Conversion of the columns of a frame to rows, for `from_pandas_edgelist`."""
+"""Rows of a backend graph from what a caller has: columns of a frame, arrays, or NetworkX's dicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Edge containers: compressed sparse rows (`Adjacency`) and coordinates (`EdgeList`)."""
+"""Edge containers: compressed sparse rows (`Adjacency`), coordinates (`EdgeList`), and their blocks."""
 
 from __future__ import annotations
 

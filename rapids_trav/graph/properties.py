@@ -1,4 +1,4 @@
-"""Attributes of `Graph`, which it reads from its questions object."""
+"""Attributes of `Graph`, and the interface of the place where it lives and is asked (`Questions`)."""
 
 from __future__ import annotations
 

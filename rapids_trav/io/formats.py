@@ -1,4 +1,4 @@
-"""The format of a file, found from its first bytes; the extension counts only where these leave it open."""
+"""The format of a file and its decompressed bytes, found from its first bytes, else the extension."""
 
 from __future__ import annotations
 

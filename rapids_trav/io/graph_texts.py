@@ -1,4 +1,4 @@
-"""Readers of formats for graphs: DIMACS and METIS, and others through NetworkX or igraph."""
+"""Readers of formats for graphs: Matrix Market, DIMACS and METIS, and others by NetworkX or igraph."""
 
 from __future__ import annotations
 

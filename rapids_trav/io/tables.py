@@ -1,4 +1,4 @@
-"""Edges as they were read, and readers of tables that carry the names and types of their columns."""
+"""Edges as they were read, and readers of Parquet and other tables with names and types of columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sizes of blocks of edges within a memory budget."""
+"""Memory of a graph's questions within a budget: blocks of edges, searches, sums over them, and runs."""
 
 from __future__ import annotations
 

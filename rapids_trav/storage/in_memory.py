@@ -1,4 +1,4 @@
-"""Storage of edges in the engine's memory, as compressed rows that are built on first use."""
+"""Storage of edges in the engine's memory: adjacencies that are built on first use, and views of them."""
 
 from __future__ import annotations
 

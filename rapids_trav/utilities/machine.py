@@ -1,4 +1,4 @@
-"""GPUs, driver and package versions of this machine, found without importing a GPU package."""
+"""GPUs, free host memory and package versions of this machine, found without importing a GPU package."""
 
 from __future__ import annotations
 

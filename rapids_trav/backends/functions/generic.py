@@ -1,4 +1,4 @@
-"""Shortest paths of every kind: `networkx.algorithms.shortest_paths.generic`.
+"""Graphs from frames, and shortest paths of every kind: NetworkX's `convert_matrix` and `generic`.
 
 NetworkX composes these functions of others, and so does the backend: on a graph of the backend, NetworkX's
 code calls the backend's functions.  Only searches from all nodes to a target are done here, because NetworkX

@@ -1,4 +1,4 @@
-"""Engine of a rank: searches over all ranks, behind the interface that the algorithms call.
+"""Engine of a rank, behind the interface that algorithms call, and the storage of the rank's edges.
 
 Ranks whose GPUs can access each other's memory search in one launch on each GPU
 (`engines.multigpu.one_launch`), unless the caller asks for the variant "2d" or for one of its settings; all

@@ -1,4 +1,4 @@
-"""Distributed maps of ids of one column or several: the building blocks of `RankIds`.
+"""Distributed maps of ids of one column or several, and the map of a graph's ids (`RankIds`).
 
 - `SpreadIds`: each rank holds the ids of a range of places as an ordinary map, and ranks ask each other.
 - `SpreadRange`: consecutive integers, all of which each rank knows without holding any.

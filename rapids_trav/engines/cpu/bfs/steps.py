@@ -3,8 +3,8 @@
 Pushed levels, narrow on one thread and wide on several: the queue holds every pushed vertex once, in order of
 distance; a frontier is a slice of it.
 
-Pulled levels: sets of vertices are bitmaps, 64 vertices a word.  A thread owns whole words and the distances of their
-vertices, and only reads the frontier, so nothing here needs an atomic operation.
+Pulled levels: sets of vertices are bitmaps, 64 vertices a word.  A thread owns whole words and the distances
+of their vertices, and only reads the frontier, so nothing here needs an atomic operation.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Compilation of vertex programs: their functions are inlined in kernels, which are cached on disk.
+"""Compilation of vertex programs, inlined in kernels cached on disk, and the errors of those that fail.
 
 Numba's cache identifies a compiled function by the pickle of its closure, in which another compiled function
 has a new name in each process.  Here the cache uses a digest of the program instead: a second process loads

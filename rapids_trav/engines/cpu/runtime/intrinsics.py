@@ -1,4 +1,4 @@
-"""Machine instructions for which Numba has no public function.
+"""Instructions for which Numba has no public function, a barrier, and many searches that a signal ends.
 
 Atomic operations are relaxed unless they say otherwise: they order nothing but accesses to their own word.
 Steps of a search are separated by joining the threads, which orders everything else.

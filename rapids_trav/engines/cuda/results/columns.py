@@ -1,4 +1,4 @@
-"""The columns of a whole answer, and the look-up of vertices, in one launch each, for integer ids.
+"""The columns of a whole answer, of all or the reached vertices, and the look-up of integer ids.
 
 Array expressions would take half a dozen launches for each, which is longer than most searches take.
 """

@@ -1,4 +1,4 @@
-"""Predecessors and paths, made from finished searches."""
+"""Predecessors and paths, made from finished searches and from distances by weight."""
 
 from __future__ import annotations
 
