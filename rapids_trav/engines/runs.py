@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.csr.packed import PackedHome
-from rapids_trav.memory.budget import Beside, Budget, held
+from rapids_trav.memory.budget import Beside, Budget
 from rapids_trav.memory.model.program import RunShape
 from rapids_trav.programs.definition import Program, n_arguments
 from rapids_trav.programs.run_state import RunState
@@ -92,7 +92,7 @@ class GatherView:
 
     def charged(self, n_bytes: int, what: str, beside: Beside = 0) -> AbstractContextManager[None]:
         """Charge `n_bytes` to the budget, if there is one, while the block runs; see `Budget.hold`."""
-        return held(self.limited, n_bytes, what, beside)
+        return nullcontext() if self.limited is None else self.limited.hold(n_bytes, what, beside)
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class LinkView:
 
     def charged(self, n_bytes: int, what: str) -> AbstractContextManager[None]:
         """Charge `n_bytes` to the budget, if there is one, while the block runs."""
-        return held(self.budget, n_bytes, what)
+        return nullcontext() if self.budget is None else self.budget.hold(n_bytes, what)
 
 
 @dataclass(frozen=True)

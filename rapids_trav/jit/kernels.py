@@ -8,7 +8,7 @@ and any number of Python threads may call the engine at the same time.
 from __future__ import annotations
 
 import contextlib
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
@@ -19,31 +19,7 @@ from typing import Self, TypeVar
 import numpy as np
 
 from rapids_trav.errors import TravError, first_line
-
-_counted: ContextVar[Counter[str] | None] = ContextVar("rapids_trav_launches", default=None)
-
-
-@contextmanager
-def count_launches() -> Iterator[Counter[str]]:
-    """Count the launches inside the block, by kernel name.
-
-    Only the engines' own kernels count, not those of CuPy or NumPy, and only launches from the thread that
-    entered the block.  On the CPU a launch is a step of a search: a compiled function that is called once, or
-    once for each range of a team's work.
-    """
-    counts: Counter[str] = Counter()
-    token = _counted.set(counts)
-    try:
-        yield counts
-    finally:
-        _counted.reset(token)
-
-
-def launched(name: str) -> None:
-    """Count a launch of the kernel `name`, if the thread is inside `count_launches`."""
-    if (counts := _counted.get()) is not None:
-        counts[name] += 1
-
+from rapids_trav.jit.launches import launched
 
 try:
     import numba

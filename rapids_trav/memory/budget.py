@@ -15,7 +15,7 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -52,11 +52,6 @@ class _Claim:
     def promised(self) -> int:
         """Reserved bytes that the question has not taken yet."""
         return max(self.granted - self.held - self.kept, 0)
-
-
-def held(budget: Budget | None, n_bytes: int, what: str, beside: Beside = 0) -> AbstractContextManager[None]:
-    """Hold `n_bytes` of a budget, if there is one, for the duration of a block; see `Budget.hold`."""
-    return nullcontext() if budget is None else budget.hold(n_bytes, what, beside)
 
 
 class _RoomTaken(TravMemoryError):

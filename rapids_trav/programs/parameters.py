@@ -3,11 +3,6 @@
 A GPU silently reads past their end, so they are checked before the run, by Numba's analysis of the function.
 This covers indices that are constants, in the function or around it.  Computed indices are known only at run
 time.
-
-Checks of the result types of a vertex program's functions, as Numba infers them.
-
-Every engine converts a result to the program's dtype, and conversion to an integer would silently drop the
-fraction of a float.
 """
 
 from __future__ import annotations
@@ -19,7 +14,6 @@ from numbers import Integral, Real
 from types import CodeType, FunctionType
 
 import numpy as np
-from numba import types
 
 from rapids_trav.errors import TravError, written
 from rapids_trav.programs.definition import ARGUMENTS, Program, n_arguments
@@ -110,20 +104,3 @@ def _indices(apply: Callable) -> frozenset[int]:
                 if isinstance(index, (int, np.integer)):
                     found.add(int(index))
     return frozenset(found)
-
-
-def wrong_result(program: Program, name: str, result: types.Type) -> str | None:
-    """Return what is wrong with a `result` of this type from function `name`; None if nothing is."""
-    what = f"{name} of program {program.name!r}"
-    if name == "active":
-        if isinstance(result, (types.Boolean, types.Integer)):
-            return None
-        return f"{what} gives {result}, which is neither true nor false: return a comparison."
-    if not isinstance(result, (types.Boolean, types.Integer, types.Float)):
-        return f"{what} cannot be compiled (it gives {result}): return a real number on every path."
-    if name != "total" and program.dtype.startswith("int") and isinstance(result, types.Float):
-        return (
-            f"{what} gives {result}, and the program's values are {program.dtype}: make it an integer there, "
-            f"with int() or //, or give the program a dtype of floats."
-        )
-    return None

@@ -15,7 +15,7 @@ from rapids_trav.csr.statistics import strengths
 from rapids_trav.engines.interface import Builder, Chunks, Engine
 from rapids_trav.engines.runs import GatherView, LinkView
 from rapids_trav.ids.maps import IdMap
-from rapids_trav.memory.budget import Beside, Budget, held
+from rapids_trav.memory.budget import Beside, Budget
 from rapids_trav.memory.model.search import Searches
 from rapids_trav.storage.edge_rows import PairReader
 from rapids_trav.storage.interface import GraphEdges
@@ -302,7 +302,7 @@ class InMemory:
 
     def room(self, n_bytes: int, what: str, beside: Beside = 0) -> AbstractContextManager[None]:
         """Hold `n_bytes` of the limit, if there is one, for the duration of a block; see `Budget.hold`."""
-        return held(self.budget, n_bytes, what, beside)
+        return nullcontext() if self.budget is None else self.budget.hold(n_bytes, what, beside)
 
     def outlook(self, n_bytes: Beside) -> AbstractContextManager[None]:
         """Make refusals in a block name a limit that suffices for `n_bytes`; see `Budget.outlook`."""

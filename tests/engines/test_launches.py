@@ -8,7 +8,7 @@ import pytest
 
 import rapids_trav  # noqa: F401  (registers .trav)
 from rapids_trav.engines.interface import BfsOptions
-from rapids_trav.jit.kernels import count_launches, launched
+from rapids_trav.jit.launches import count_launches, launched
 
 N = 100_000
 

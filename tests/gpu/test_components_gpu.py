@@ -11,7 +11,7 @@ from rapids_trav import generators
 from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.runs import LinkView, RunOptions
 from rapids_trav.errors import TravMemoryError
-from rapids_trav.jit.kernels import count_launches
+from rapids_trav.jit.launches import count_launches
 from rapids_trav.memory.budget import Budget
 from rapids_trav.programs.shipped import connected_components
 from rapids_trav.storage.paged import Paged

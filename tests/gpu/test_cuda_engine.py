@@ -11,7 +11,7 @@ import rapids_trav  # noqa: F401  (registers .trav)
 from rapids_trav.csr.adjacency import Resident
 from rapids_trav.engines.interface import BfsOptions
 from rapids_trav.errors import TravError, UnknownVertexError
-from rapids_trav.jit.kernels import count_launches
+from rapids_trav.jit.launches import count_launches
 
 from .small_graphs import (
     GRAPHS,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rapids_trav.engines.interface import BfsOptions
-from rapids_trav.jit.kernels import count_launches
+from rapids_trav.jit.launches import count_launches
 
 from .program_cases import rmat
 from .small_graphs import GRAPHS, Graph, GraphView, by_degree, path, random, serial_checks, star

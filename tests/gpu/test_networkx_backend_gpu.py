@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rapids_trav.jit.kernels import count_launches
+from rapids_trav.jit.launches import count_launches
 
 nx = pytest.importorskip("networkx")
 

@@ -13,7 +13,7 @@ from pairs import pairs
 from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.csr.packed import MOST_SHARE, PackedHome
 from rapids_trav.engines.runs import RunOptions
-from rapids_trav.jit.kernels import count_launches
+from rapids_trav.jit.launches import count_launches
 from rapids_trav.memory.budget import Budget
 from rapids_trav.memory.model.program import packing_bytes
 

@@ -13,7 +13,7 @@ from pairs import FULL, pairs
 
 from rapids_trav.engines.runs import RunOptions, run_shape
 from rapids_trav.errors import TravError, TravMemoryError
-from rapids_trav.jit.kernels import count_launches
+from rapids_trav.jit.launches import count_launches
 from rapids_trav.memory.model.program import page_table_bytes, shard_table_bytes
 from rapids_trav.programs.definition import Program
 

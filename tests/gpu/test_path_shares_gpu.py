@@ -5,7 +5,7 @@ import pytest
 from pairs import pairs
 
 from rapids_trav.engines.cpu import CpuEngine
-from rapids_trav.jit.kernels import count_launches
+from rapids_trav.jit.launches import count_launches
 from rapids_trav.memory.model.search import SHARED, SHARED_HEAVY_DEGREE
 
 from .small_graphs import GRAPHS, GraphView

@@ -12,7 +12,7 @@ import pytest
 
 from rapids_trav import Graph
 from rapids_trav.errors import UnknownVertexError
-from rapids_trav.jit.kernels import count_launches
+from rapids_trav.jit.launches import count_launches
 
 pytestmark = pytest.mark.gpu
 

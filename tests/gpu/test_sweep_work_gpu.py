@@ -7,7 +7,7 @@ import pytest
 from pairs import pairs
 
 from rapids_trav.engines.runs import RunOptions
-from rapids_trav.jit.kernels import count_launches
+from rapids_trav.jit.launches import count_launches
 from rapids_trav.programs import shipped
 from rapids_trav.storage.paged import Paged
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from rapids_trav.errors import TravError
-from rapids_trav.jit.kernels import count_launches
+from rapids_trav.jit.launches import count_launches
 from rapids_trav.storage import edge_rows as kept
 
 N, M = 500, 4000

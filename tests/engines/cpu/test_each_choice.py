@@ -16,7 +16,8 @@ from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.cpu.bfs import each, multi_source
 from rapids_trav.engines.interface import BfsOptions, Search
-from rapids_trav.jit.kernels import Threads, count_launches
+from rapids_trav.jit.kernels import Threads
+from rapids_trav.jit.launches import count_launches
 
 ENGINE = CpuEngine()
 ONE_BY_ONE, TOGETHER = "search_alone", "search_groups"

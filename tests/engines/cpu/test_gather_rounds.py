@@ -13,7 +13,8 @@ from gas_reference import iterate
 from rapids_trav import Program, TravError
 from rapids_trav.engines.cpu.programs import run
 from rapids_trav.engines.cpu.runtime.intrinsics import abandon, new_gate, passed
-from rapids_trav.jit.kernels import Threads, count_launches
+from rapids_trav.jit.kernels import Threads
+from rapids_trav.jit.launches import count_launches
 from rapids_trav.programs import shipped
 
 N = 300

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.cpu import CpuEngine, turn
-from rapids_trav.jit.kernels import count_launches
+from rapids_trav.jit.launches import count_launches
 
 ENGINE = CpuEngine()
 

@@ -7,7 +7,7 @@ import pytest
 
 from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.cuda.runtime.loader import Kernels
-from rapids_trav.jit.kernels import count_launches
+from rapids_trav.jit.launches import count_launches
 
 LEGACY_STREAM = 1  # of CUDA's driver
 

@@ -40,7 +40,8 @@ from rapids_trav.engines.cpu.bfs.steps import (
 )
 from rapids_trav.engines.interface import BfsOptions, LevelTrace, Search, View
 from rapids_trav.errors import TravError, listed
-from rapids_trav.jit.kernels import Threads, launched
+from rapids_trav.jit.kernels import Threads
+from rapids_trav.jit.launches import launched
 
 # A pulled level costs at least a visit to each word of 64 vertices, a pushed level a visit to each edge of
 # the frontier; both visits are assumed to cost the same.  Reasoned, not tuned: the published rules pulled

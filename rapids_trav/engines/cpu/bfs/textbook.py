@@ -18,7 +18,8 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cpu.bfs.direction_optimizing import SearchState, start
 from rapids_trav.engines.interface import BfsOptions, Search, View
 from rapids_trav.errors import TravError, listed
-from rapids_trav.jit.kernels import Threads, kernel, launched
+from rapids_trav.jit.kernels import Threads, kernel
+from rapids_trav.jit.launches import launched
 
 
 def search(view: View, sources: Array, options: BfsOptions, known: tuple[str, ...]) -> Search:

@@ -23,7 +23,8 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
-from rapids_trav.jit.kernels import SHORT, Threads, kernel, launched
+from rapids_trav.jit.kernels import SHORT, Threads, kernel
+from rapids_trav.jit.launches import launched
 from rapids_trav.utilities.progress import report
 
 

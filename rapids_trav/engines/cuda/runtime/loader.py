@@ -30,7 +30,7 @@ from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.blocks.cut import MOST_BLOCKS
 from rapids_trav.engines.cuda.runtime.arguments import by_value
 from rapids_trav.engines.cuda.runtime.modules import Modules, compile_text, kept
-from rapids_trav.jit.kernels import launched
+from rapids_trav.jit.launches import launched
 
 # The default stream; 0 can also mean the thread's own, by a setting of cuda.bindings.
 _LEGACY_STREAM = 1
