@@ -59,13 +59,11 @@ def methods_of_graph() -> tuple[dict[str, ast.FunctionDef], dict[str, str]]:
     for file in FILES:
         tree = ast.parse((PACKAGE / "graph" / f"{file}.py").read_text(encoding="utf-8"))
         for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom):
-                imports |= {alias.name: f"from {node.module} import {alias.name}" for alias in node.names}
-            elif isinstance(node, ast.Import):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                source = f"from {node.module} " if isinstance(node, ast.ImportFrom) else ""
                 for alias in node.names:
-                    renamed = f" as {alias.asname}" if alias.asname else ""
                     name = alias.asname or alias.name.partition(".")[0]
-                    imports[name] = f"import {alias.name}{renamed}"
+                    imports[name] = f"{source}import {ast.unparse(alias)}"
             elif isinstance(node, ast.ClassDef) and node.name in CLASSES:
                 found = [part for part in node.body if isinstance(part, ast.FunctionDef)]
                 methods |= {one.name: one for one in found if one.name[0] != "_" or one.name in SPECIAL}

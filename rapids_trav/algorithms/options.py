@@ -37,6 +37,7 @@ Ranks = Literal["float64", "float32"]
 
 EVERY = 10  # iterations between checkpoints, unless the caller says otherwise
 PAGE = "page"  # the choice of checkpoints after each page
+UNTUNED = SearchTuning()
 
 
 @functools.cache
@@ -85,7 +86,7 @@ class SearchOptions(Options):
         super().__post_init__()
         if self.depth_limit is not None:
             whole_number("depth_limit", self.depth_limit, "None searches without limit")
-        policy = None if self.tuning is None else self._settings.policy
+        policy = self._settings.policy
         if policy is not None and not (isinstance(self.variant, str) and self.variant == "direction"):
             raise TravError(
                 f"policy={policy!r} applies only to the variant 'direction': leave it out, or give "
@@ -95,16 +96,16 @@ class SearchOptions(Options):
     @property
     def policy(self) -> Policy:
         """The rule by which the variant "direction" switches direction."""
-        return "gap" if self.tuning is None else self._settings.policy or "gap"
+        return self._settings.policy or "gap"
 
     @property
     def of_ranks(self) -> dict[str, object]:
         """Settings for graphs on the workers of a cluster, by name."""
-        return {} if self.tuning is None else self._settings.of_ranks
+        return self._settings.of_ranks
 
     @cached_property
     def _settings(self) -> SearchTuning:
-        return tuned(SearchTuning, self.tuning)
+        return UNTUNED if self.tuning is None else tuned(SearchTuning, self.tuning)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -271,7 +272,7 @@ class SsspOptions(IterationOptions):
     mode: RunMode = "auto"
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        Options.__post_init__(self)  # the program's options check what else iterations have
         self.as_program  # noqa: B018 -- raises the errors of the program's options
 
     @cached_property

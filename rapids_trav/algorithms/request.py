@@ -49,28 +49,28 @@ def ask(
         It names the first invalid argument.
     """
     each, own = asked.mode == "each", graph.engine.answers
-    where = checked_filter(graph, asked)
+    where = _checked_filter(graph, asked)
     lenient = not each and not checked and own is not None and asked.variant in own.lenient
     internal = vertices(graph, what, sources, checked=not lenient)
     repeated = len(np.unique(internal)) < len(internal) if each and isinstance(internal, np.ndarray) else None
     found = on_engine(graph, internal) if each else unique(graph, internal)
-    options = engine_options(graph, asked, repeated)
+    options = _engine_options(graph, asked, repeated)
     return graph.storage.view(asked.direction, where), found, options
 
 
 def ask_for_roots(graph: TraversableGraph, asked: SearchOptions) -> tuple[SearchView, BfsOptions]:
     """Return the view and the options of searches whose roots are not known yet; see `ask`."""
-    where = checked_filter(graph, asked)
-    options = engine_options(graph, asked)
+    where = _checked_filter(graph, asked)
+    options = _engine_options(graph, asked)
     return graph.storage.view(asked.direction, where), options
 
 
-def checked_filter(graph: TraversableGraph, asked: SearchOptions) -> Where | None:
+def _checked_filter(graph: TraversableGraph, asked: SearchOptions) -> Where | None:
     """Refuse options that do not suit the graph; return its filter."""
     engine, variant = graph.engine, asked.variant
     if not isinstance(variant, str) or variant not in engine.variants:
         one_of("variant", variant, engine.variants, f" of the {engine.name} engine")
-    if asked.tuning is not None and asked.of_ranks and not graph.values.spread:
+    if asked.of_ranks and not graph.values.spread:
         raise TravError(
             f"tuning names {written(next(iter(asked.of_ranks)))}, which is only for graphs on the workers of "
             f"a cluster: leave it out."
@@ -83,7 +83,9 @@ def resolve(graph: TraversableGraph, where: Filter) -> Where | None:
     return None if where is None else graph.rows.resolve(where)
 
 
-def engine_options(graph: TraversableGraph, asked: SearchOptions, repeated: bool | None = None) -> BfsOptions:
+def _engine_options(
+    graph: TraversableGraph, asked: SearchOptions, repeated: bool | None = None
+) -> BfsOptions:
     """Return the options of the engine, with vertices as internal ids; see `BfsOptions`."""
     targets = None if asked.targets is None else vertices(graph, "targets", asked.targets)
     limit = asked.depth_limit

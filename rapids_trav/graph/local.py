@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -119,8 +118,8 @@ class LocalGraph:
 
     def ask(self, query: Callable[..., Found], *arguments: object) -> Found:
         """Return ``query(self, *arguments)``, made within the memory limit, and tell of its progress."""
-        name, progress = query.__name__, getattr(arguments[-1], "progress", False) if arguments else False
-        with shown(name, progress) if progress else nullcontext():
+        name = query.__name__
+        with shown(name, getattr(arguments[-1], "progress", False) if arguments else False):
             return answered(self, name, query, *arguments)
 
     def bfs_stream(self, roots: object, options: SearchOptions) -> BfsStream[Frame]:
