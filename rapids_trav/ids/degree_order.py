@@ -25,6 +25,7 @@ from rapids_trav.ids.maps import (
     IdMap,
     IntegerTable,
     Portable,
+    RenumberedIds,
     SortedIds,
     TextTable,
     vertex_dtype,
@@ -90,7 +91,7 @@ def _merge_order(key: Array, xp: ModuleType) -> Array:
 
 
 @dataclass(frozen=True)
-class ReorderedIds(Portable):
+class ReorderedIds(RenumberedIds[IdMap], Portable):
     """An `IdMap` whose internal ids are those of another map in a new order.
 
     Attributes
@@ -121,18 +122,6 @@ class ReorderedIds(Portable):
         return cls(base, order, rank, xp, names)
 
     @property
-    def n(self) -> int:
-        return self.base.n
-
-    @property
-    def width(self) -> int:
-        return self.base.width
-
-    @property
-    def dtypes(self) -> tuple:
-        return self.base.dtypes
-
-    @property
     def nbytes(self) -> int:
         names = 0 if self.names is None else self.names.nbytes
         return self.base.nbytes + self.order.nbytes + self.rank.nbytes + names
@@ -150,10 +139,6 @@ class ReorderedIds(Portable):
     @property
     def by_value(self) -> bool:
         return self.base.by_value
-
-    @property
-    def ascending(self) -> IdMap:
-        return self.base
 
     def placed(self, place: Array) -> Array:
         return self.rank[move(place, self.xp)]

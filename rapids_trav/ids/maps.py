@@ -16,7 +16,7 @@ import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import NamedTuple, Protocol, Self
+from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -195,6 +195,31 @@ class Portable:
         self.__dict__.update(state)
         if "xp" in state:
             self.__dict__["xp"] = importlib.import_module(str(state["xp"]))
+
+
+Base = TypeVar("Base", bound=IdMap)
+
+
+class RenumberedIds(Generic[Base]):
+    """Base class of maps that give the vertices of another map, `base`, other internal ids."""
+
+    base: Base
+
+    @property
+    def n(self) -> int:
+        return self.base.n
+
+    @property
+    def width(self) -> int:
+        return self.base.width
+
+    @property
+    def dtypes(self) -> tuple:
+        return self.base.dtypes
+
+    @property
+    def ascending(self) -> Base:
+        return self.base
 
 
 class AscendingIds(Portable):

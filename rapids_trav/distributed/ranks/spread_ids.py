@@ -25,7 +25,7 @@ from rapids_trav.distributed.ranks.values import Held, Integers, Kind, Values
 from rapids_trav.engines.multigpu.lookup import distinct, offsets_in_ranges
 from rapids_trav.frames.columns import Array, move
 from rapids_trav.ids.composite_ids import TupleIds
-from rapids_trav.ids.maps import AscendingIds, Column, Encoder, IdMap, Library, RangeIds
+from rapids_trav.ids.maps import AscendingIds, Column, Encoder, IdMap, Library, RangeIds, RenumberedIds
 
 FEW = 256  # values up to this number are looked for by all ranks at once
 
@@ -207,7 +207,7 @@ class Everywhere(NamedTuple):
 
 
 @dataclass(frozen=True)
-class NumberedIds:
+class NumberedIds(RenumberedIds[SpreadMap]):
     """An `IdMap` to internal ids; all ranks encode, place and decode at the same time.
 
     Attributes
@@ -245,25 +245,9 @@ class NumberedIds:
         return cls(base, numbering, integers, everywhere)
 
     @property
-    def n(self) -> int:
-        return self.base.n
-
-    @property
-    def width(self) -> int:
-        return self.base.width
-
-    @property
-    def dtypes(self) -> tuple:
-        return self.base.dtypes
-
-    @property
     def nbytes(self) -> int:
         tables = (self.integers_owned, self.everywhere)
         return self.base.nbytes + sum(table.nbytes for table in tables if table is not None)
-
-    @property
-    def ascending(self) -> SpreadMap:
-        return self.base
 
     def placed(self, place: Array) -> Array:
         """Return the internal ids of places, which all ranks pass alike."""
