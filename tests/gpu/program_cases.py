@@ -110,3 +110,8 @@ def question(name: str, graph: Graph, dtype: str | None = None):
     program = shipped.pagerank(dtype=dtype or "float64", tolerance=1e-6)
     options = RunOptions(max_iterations=60, parameters=(0.85, 1 / max(n, 1)))
     return program, np.full(n, 1 / max(n, 1)), np.ones(n, bool), options
+
+
+def labelled(graph, **how):
+    """Return what labels give: for each vertex the smallest place in its component."""
+    return graph.run(shipped.connected_components(), initial=range(graph.n_vertices), direction="both", **how)

@@ -21,7 +21,7 @@ from rapids_trav.programs.run_state import RunState
 from rapids_trav.utilities.sizes import parse_bytes
 
 from .paged_views import in_budget, in_pages, in_pinned_memory
-from .program_cases import CASES, LARGE_CASES, gather_view
+from .program_cases import CASES, LARGE_CASES, gather_view, labelled
 from .small_graphs import Graph, grid
 
 pytestmark = pytest.mark.gpu
@@ -246,13 +246,14 @@ def test_sweeps_where_blocks_are_not_asked_for_or_cannot_be(engine, how):
     assert "blocks" not in {one.mode for one in run.trace}
 
 
-def labelled(graph, **how):
-    labels = range(graph.n_vertices)
-    how = {"asynchronous": None} | how
-    return graph.run(shipped.connected_components(), initial=labels, direction="both", **how)
-
-
-@pytest.mark.parametrize("ask", [labelled, lambda graph, **how: graph.sssp(0, **how)], ids=["labels", "sssp"])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda graph, **how: labelled(graph, asynchronous=None, **how),
+        lambda graph, **how: graph.sssp(0, **how),
+    ],
+    ids=["labels", "sssp"],
+)
 @pytest.mark.parametrize("schedule", ["auto", "sweep", "paths"])
 def test_answers_of_graphs(engine, ask, schedule, cudf):
     """On graphs outside the GPU's memory the answers do not depend on the schedule."""

@@ -19,6 +19,8 @@ from rapids_trav.programs import shipped
 from rapids_trav.storage.paged import Paged
 from rapids_trav.utilities.sizes import parse_bytes
 
+from .program_cases import labelled
+
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cpu_takes_part")]
 
 QUESTIONS = ("bfs", "components", "sssp", "pagerank")
@@ -65,8 +67,7 @@ def ask(graph, asked, **how):
         program = shipped.breadth_first()
         frame = graph.run(program, initial={first: 0}, sources=first, **how)
     elif asked == "components":
-        labels = range(graph.n_vertices)
-        frame = graph.run(shipped.connected_components(), initial=labels, direction="both", **how)
+        frame = labelled(graph, **how)
     elif asked == "sssp":
         frame = graph.sssp(first, predecessors=False, **how)
     else:

@@ -10,11 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rapids_trav import Graph, TravError, programs
+from rapids_trav import Graph, TravError
 
 sys.path.insert(0, str(Path(__file__).parent.parent.parent / "ci"))
 from hostile.contents import npy
 from hostile.saved import bases
+
+from .program_cases import labelled
 
 pytestmark = pytest.mark.gpu
 pytest.importorskip("cudf", reason="cuDF is not installed")
@@ -77,10 +79,7 @@ def test_a_run_that_has_ended_stays(engine, tmp_path, question, limit, processor
 
     def ask(**more):
         if question == "run":
-            labels = range(of.n_vertices)
-            return of.run(
-                programs.connected_components(), initial=labels, direction="both", **options, **more
-            )
+            return labelled(of, **options, **more)
         if question == "sssp":
             return of.sssp(0, predecessors=False, **options, **more)
         return of.pagerank(**options, **more)

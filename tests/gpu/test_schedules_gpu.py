@@ -19,9 +19,10 @@ from rapids_trav import generators
 from rapids_trav.engines.cpu.programs.blocks.lending import Lending
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.graph import Graph
-from rapids_trav.programs import connected_components
 from rapids_trav.storage.paged import Paged
 from rapids_trav.utilities.sizes import parse_bytes
+
+from .program_cases import labelled
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cpu_takes_part")]
 
@@ -64,10 +65,7 @@ def ask(graph, program, source, how):
         found = graph.sssp(source, predecessors=False, **how)["distance"]
         return found.to_numpy(dtype=np.float64, na_value=np.inf)
     if program == "components":
-        labels = connected_components()
-        asked = {"direction": "both", "asynchronous": None} | how
-        labelled = graph.run(labels, initial=range(graph.n_vertices), **asked)
-        return labelled["value"].to_numpy()
+        return labelled(graph, **{"asynchronous": None} | how)["value"].to_numpy()
     return graph.pagerank(weighted=False, tol=1e-8, max_iter=500, **how)["pagerank"].to_numpy()
 
 
