@@ -32,7 +32,7 @@ from rapids_trav.algorithms import (
 )
 from rapids_trav.engines.cpu.programs import push
 from rapids_trav.engines.cpu.programs import run as gas
-from rapids_trav.engines.cpu.programs.blocks import executor as blocks
+from rapids_trav.engines.cpu.programs.blocks import room as blocks
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.memory.model import search as search_model
 from rapids_trav.storage.edge_rows import EdgeRows
