@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.cuda.runtime.loader import Defines, Kernels, defines_of, load
+from rapids_trav.engines.cuda.runtime.loader import Kernels, defines_of, load
+from rapids_trav.engines.cuda.runtime.sources import Defines
 
 if TYPE_CHECKING:
     import cupy

@@ -7,7 +7,9 @@ import numpy as np
 
 from rapids_trav.engines.cuda.programs.state import ProgramState
 from rapids_trav.engines.cuda.programs.tally import Tally
-from rapids_trav.engines.cuda.runtime.arguments import PlainArguments
+from rapids_trav.engines.cuda.runtime.arguments import arguments_of
+
+PlainArguments = arguments_of("gas_rows.cu", "PlainArguments")
 
 
 def plain_pull(state: ProgramState) -> Tally:

@@ -8,7 +8,7 @@ import pytest
 
 from rapids_trav.algorithms.results import level_counts
 from rapids_trav.engines.cuda.runtime import loader
-from rapids_trav.engines.cuda.runtime.arguments import AnswerArguments
+from rapids_trav.engines.cuda.runtime.arguments import arguments_of
 from rapids_trav.engines.interface import Ordered, Search
 from rapids_trav.ids.maps import IntegerTable
 
@@ -94,7 +94,7 @@ def test_answers(engine, adjacency):
     rank, labels = np.argsort(order).astype(np.int32), 3 * np.arange(n) + 5
     made = [xp.zeros(n, dtype) for dtype in (np.int64, np.int32, np.int64)]
     bits = [xp.zeros(-(-n // 32), np.uint32) for _ in range(2)]
-    arguments = AnswerArguments(
+    arguments = arguments_of("answer.cu", "AnswerArguments")(
         rank=xp.asarray(rank),
         order=xp.asarray(order),
         labels=xp.asarray(labels),

@@ -1,53 +1,36 @@
-"""The structs of arguments are those of the kernels, and each field is given once, by name."""
+"""The structs of arguments lie in memory as those of the kernels, and each field is given once, by name."""
 
 from __future__ import annotations
 
 import ctypes
-import inspect
 import re
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from rapids_trav.engines.cuda.bfs.fused_arguments import ARGUMENTS
 from rapids_trav.engines.cuda.programs import link
-from rapids_trav.engines.cuda.runtime import arguments, loader
-from rapids_trav.engines.cuda.runtime.arguments import DOUBLE, FLOAT, I32, I64, POINTER, U32, U64
+from rapids_trav.engines.cuda.runtime import arguments, loader, sources
+from rapids_trav.engines.cuda.runtime.arguments import (
+    DOUBLE,
+    FLOAT,
+    I32,
+    I64,
+    POINTER,
+    U32,
+    U64,
+    arguments_of,
+)
 
-STRUCTS = {
-    name: kind
-    for name, kind in vars(arguments).items()
-    if inspect.isclass(kind) and issubclass(kind, arguments.ArgumentStruct) and kind.kinds
+TEXTS = {path.name: path.read_text() for path in sorted(sources.kernel_directory().glob("*.cu*"))}
+# The structs that kernels take, and the file of each.
+TAKEN = {
+    name: file
+    for file, text in TEXTS.items()
+    for name in re.findall(r"^(?:extern.*|    )\w+\(const (?:__grid_constant__ )?(\w+) given\)", text, re.M)
 }
-TEXTS = {path.name: path.read_text() for path in sorted(loader.kernel_directory().glob("*.cu*"))}
+STRUCTS = {name: arguments_of(file, name) for name, file in TAKEN.items() if name != "Arguments"}
 MOST_ARGUMENTS = 11
-
-
-def file_of(name):
-    opening = re.compile(rf"^struct {name}\b.*{{$", re.MULTILINE)
-    (file,) = (file for file, text in TEXTS.items() if opening.search(text))
-    return file
-
-
-def declared(name, vertex_bytes, ranked=False):
-    """Return the fields of a struct in the sources, with those of its base first.
-
-    The fields of kernels that search one of several ranks count only if `ranked`.
-    """
-    types = {"i64": I64, "u64": U64, "i32": I32, "u32": U32, "float": FLOAT, "double": DOUBLE}
-    types["vertex_t"] = {4: I32, 8: I64}[vertex_bytes]
-    found = re.search(
-        rf"^struct {name}(?: : (\w+))? \{{\n(.*?)^\}};", TEXTS[file_of(name)], re.MULTILINE | re.DOTALL
-    )
-    base, body = found.groups()
-    code = re.sub(r"//.*", "", body)
-    ranks = re.compile(r"^#if RANKED\n(.*?)^#endif\n", re.MULTILINE | re.DOTALL)
-    code = ranks.sub(r"\1" if ranked else "", code)
-    fields = re.findall(r"^    (?:const )?([\w ]+?)((?:\* const)?\*?) (\w+);", code, re.MULTILINE)
-    assert len(fields) == code.count(";")
-    own = {field: POINTER if star else types[kind] for kind, star, field in fields}
-    return (declared(base, vertex_bytes, ranked) if base else {}) | own
 
 
 def errors(text):
@@ -60,30 +43,32 @@ def errors(text):
     return [line for line in log.decode().splitlines() if ": error:" in line]
 
 
-@pytest.mark.parametrize("vertex_bytes", [4, 8])
-@pytest.mark.parametrize("name", [*STRUCTS, "Arguments"])
-def test_fields_are_those_of_the_kernel(name, vertex_bytes):
-    struct = ARGUMENTS[vertex_bytes] if name == "Arguments" else STRUCTS[name]
-    assert struct.__name__ == name
-    assert list(struct.kinds.items()) == list(declared(name, vertex_bytes).items())
-    assert {field: getattr(struct, field).size for field in struct.kinds} == {
-        field: ctypes.sizeof(kind) for field, kind in struct.kinds.items()
-    }
+def test_fields_have_the_types_of_the_kernel():
+    assert list(STRUCTS["AheadArguments"].kinds.items())[-4:] == [
+        ("marks", POINTER),
+        ("n_iterations", I64),
+        ("tolerance", DOUBLE),
+        ("barrier", POINTER),
+    ]
+    of_blocks = STRUCTS["LentArguments"].kinds
+    assert list(of_blocks)[:2] == ["row_offsets", "columns"]  # those of the base come first
+    assert (of_blocks["shift"], of_blocks["enough_landed"], of_blocks["block"]) == (I32, U32, I64)
 
 
-@pytest.mark.parametrize("vertex_bytes", [4, 8])
-def test_fields_of_a_rank_are_those_of_its_kernel(vertex_bytes):
-    pytest.importorskip("cupy")
-    from rapids_trav.engines.multigpu.one_launch.layout import RANKED_ARGUMENTS
-
-    struct = RANKED_ARGUMENTS[vertex_bytes]
-    assert list(struct.kinds.items()) == list(declared("Arguments", vertex_bytes, ranked=True).items())
+@pytest.mark.parametrize("vertex", [I32, I64])
+def test_a_vertex_has_the_type_of_the_graph(vertex):
+    alone = arguments_of("bfs_fused.cu", vertex=vertex).kinds
+    assert (alone["n_vertices"], alone["n_targets"], alone["alpha"]) == (vertex, U64, FLOAT)
+    ranked = arguments_of("bfs_fused.cu", vertex=vertex, ranked=True).kinds
+    assert list(ranked.items())[: len(alone)] == list(alone.items())
+    assert list(ranked)[len(alone) :][-3:] == ["n_each", "rank", "n_ranks"]
+    assert (ranked["shared"], ranked["n_each"]) == (POINTER, vertex)
 
 
 @pytest.mark.parametrize("bits", [(32, 32), (32, 64), (64, 64)])
 @pytest.mark.parametrize("name", STRUCTS)
 def test_fields_are_at_the_same_bytes(name, bits):
-    struct, file = STRUCTS[name], file_of(name)
+    struct, file = STRUCTS[name], TAKEN[name]
     checks = [f"static_assert(sizeof({name}) == {ctypes.sizeof(struct)});"]
     checks += [
         f"static_assert(__builtin_offsetof({name}, {field}) == {getattr(struct, field).offset});"
@@ -94,12 +79,6 @@ def test_fields_are_at_the_same_bytes(name, bits):
     assert len(errors(f"{text}\nstatic_assert(sizeof({name}) == 1);")) == 1
 
 
-def test_every_struct_of_a_kernel_is_listed():
-    taking = re.compile(r"^(?:extern.*|    )\w+\(const (?:__grid_constant__ )?(\w+) given\)", re.MULTILINE)
-    taken = {name for text in TEXTS.values() for name in taking.findall(text)}
-    assert taken | {"GatherArguments"} == {*STRUCTS, "Arguments"}
-
-
 @pytest.mark.parametrize("file", sorted({*loader.TUNABLES, *link.FILES, "bfs_2d.cu", "graph500.cu"}))
 def test_long_lists_of_arguments_are_structs(file):
     kernel = r'^extern "C" __global__ void\s+(?:__launch_bounds__\(.*?\)\s+)?(\w+)\((.*?)\) \{$'
@@ -108,13 +87,14 @@ def test_long_lists_of_arguments_are_structs(file):
     assert {name: n for name, listed in found if (n := listed.count(",") + 1) > MOST_ARGUMENTS} == {}
 
 
-PLAIN = dict.fromkeys(arguments.PlainArguments.kinds, None) | {"first_row": 3, "n_rows": 5}
+PlainArguments = STRUCTS["PlainArguments"]
+PLAIN = dict.fromkeys(PlainArguments.kinds, None) | {"first_row": 3, "n_rows": 5}
 
 
 def test_values_are_set_by_name():
     array = SimpleNamespace(data=SimpleNamespace(ptr=4096))
     given = PLAIN | {"values": array, "weights": 2**64 - 8, "n_rows": np.int32(7), "active": 0}
-    made = arguments.PlainArguments(**dict(reversed(given.items())))
+    made = PlainArguments(**dict(reversed(given.items())))
     assert (made.values, made.weights, made.messages, made.active) == (4096, 2**64 - 8, None, None)
     assert (made.first_row, made.n_rows) == (3, 7)
 
@@ -122,18 +102,18 @@ def test_values_are_set_by_name():
 def test_a_field_is_neither_missing_nor_unknown():
     without = {name: value for name, value in PLAIN.items() if name != "values"}
     with pytest.raises(TypeError, match=r"PlainArguments lacks \['values'\] and does not know \[\]"):
-        arguments.PlainArguments(**without)
+        PlainArguments(**without)
     with pytest.raises(TypeError, match=r"PlainArguments lacks \[\] and does not know \['value'\]"):
-        arguments.PlainArguments(**PLAIN, value=None)
+        PlainArguments(**PLAIN, value=None)
     with pytest.raises(TypeError, match="multiple values for keyword argument 'values'"):
-        arguments.PlainArguments(**PLAIN, values=None)
+        PlainArguments(**PLAIN, values=None)
 
 
 def test_numbers_are_numbers():
     with pytest.raises(TypeError):
-        arguments.PlainArguments(**PLAIN | {"n_rows": None})
+        PlainArguments(**PLAIN | {"n_rows": None})
     with pytest.raises(TypeError):
-        arguments.PlainArguments(**PLAIN | {"n_rows": 0.5})
+        PlainArguments(**PLAIN | {"n_rows": 0.5})
 
 
 def test_arrays_live_as_long_as_what_is_launched():
@@ -144,7 +124,7 @@ def test_arrays_live_as_long_as_what_is_launched():
             gone.append(True)
 
     gone = []
-    passed = arguments.by_value(arguments.PlainArguments(**PLAIN | {"values": Array()}))
+    passed = arguments.by_value(PlainArguments(**PLAIN | {"values": Array()}))
     assert gone == []
     del passed
     assert gone == [True]
@@ -161,7 +141,7 @@ def test_a_launch_by_cupy_passes_a_struct_by_value(monkeypatch):
 
     monkeypatch.setattr(loader, "_modules", lambda: None)
     launches = []
-    made = arguments.PlainArguments(**PLAIN)
+    made = PlainArguments(**PLAIN)
     loader.Kernels(Module()).launch_grid("gather_plain", (1,), made)
     ((name, (passed,)),) = launches
     assert name == "gather_plain"

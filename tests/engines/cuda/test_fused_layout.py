@@ -7,7 +7,6 @@ import re
 
 import pytest
 
-from rapids_trav.engines.cuda.bfs.fused_arguments import ARGUMENTS, NARROW_ITEM
 from rapids_trav.engines.cuda.runtime import loader
 
 
@@ -24,9 +23,12 @@ def errors(text: str) -> list[str]:
 @pytest.mark.parametrize("edge_bytes", [4, 8])
 @pytest.mark.parametrize("vertex_bytes", [4, 8])
 def test_sizes(vertex_bytes, edge_bytes):
+    pytest.importorskip("cupy")
+    from rapids_trav.engines.cuda.bfs.fused import ARGUMENTS, NARROW_BYTES
+
     defines = loader.defines_of("bfs_fused.cu", 8 * vertex_bytes, 8 * edge_bytes)
     sizes = {
-        "NarrowItem": ctypes.sizeof(NARROW_ITEM[vertex_bytes, edge_bytes]),
+        "NarrowItem": NARROW_BYTES[vertex_bytes],
         "HubItem": 16,
         "Arguments": ctypes.sizeof(ARGUMENTS[vertex_bytes]),
         "TraceRow": 7 * 8,

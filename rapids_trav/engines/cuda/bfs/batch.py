@@ -27,11 +27,13 @@ import numpy as np
 from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.engines.cuda.bfs.levels import Counters, Counts, CudaRecorder, levels
 from rapids_trav.engines.cuda.runtime import loader
-from rapids_trav.engines.cuda.runtime.arguments import PullHeavyArguments, SettleArguments
+from rapids_trav.engines.cuda.runtime.arguments import arguments_of
 from rapids_trav.engines.interface import BfsOptions, Search
 from rapids_trav.engines.searches import DistanceSums, SumsOf, View
 from rapids_trav.utilities.progress import report
 
+PullHeavyArguments = arguments_of("bfs_batch.cu", "PullHeavyArguments")
+SettleArguments = arguments_of("distance_sums.cu", "SettleArguments")
 WORD = 64
 WORDS = loader.TUNABLES["distance_sums.cu"]["MOST_WORDS"]  # of a batch: each row is read once for 256 sources
 HEAVY_DEGREE = loader.TUNABLES["bfs_batch.cu"]["HEAVY_DEGREE"]

@@ -12,7 +12,6 @@ each level's direction and ends the search.
 
 from __future__ import annotations
 
-import ctypes
 import functools
 from dataclasses import replace
 from typing import NamedTuple
@@ -22,18 +21,25 @@ import cupy
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array
-from rapids_trav.engines.cuda.bfs.fused_arguments import ARGUMENTS, NARROW_ITEM, OF_A_SEARCH, WORKING
 from rapids_trav.engines.cuda.bfs.fused_view import Targets, bitmap_of, hub_words, levels_of, rows_of
 from rapids_trav.engines.cuda.build.host_rows import lies_outside
 from rapids_trav.engines.cuda.build.in_memory import HUB_DEGREE
-from rapids_trav.engines.cuda.runtime.loader import Defines, defines_of, load_for, multiprocessors
+from rapids_trav.engines.cuda.runtime.arguments import I32, I64, arguments_of
+from rapids_trav.engines.cuda.runtime.loader import defines_of, load_for, multiprocessors
 from rapids_trav.engines.cuda.runtime.memory import Allocation, aligned
+from rapids_trav.engines.cuda.runtime.sources import Defines
 from rapids_trav.engines.interface import MOST_LEVELS, BfsOptions, Search, View
 from rapids_trav.memory.model.search import TRACE_COLUMNS, trace_levels
 
 FILE = "bfs_fused.cu"
 # Most edges of a vertex that is not a hub, and most edges of a frontier that one block searches alone.
 TUNED = {"HUB_DEGREE": HUB_DEGREE, "SOLO_EDGES": 1024}
+ARGUMENTS = {4: arguments_of(FILE, vertex=I32), 8: arguments_of(FILE, vertex=I64)}  # by bytes of a vertex
+NARROW_BYTES = {4: 16, 8: 32}  # of the kernel's `NarrowItem`, likewise
+# The parts of the working memory, in the order in which they are laid out.
+WORKING = ("near", "visited", "bitmap_a", "bitmap_b", "narrow_a", "narrow_b", "hubs_a", "hubs_b")
+# The pointers that change from one search to the next, as the number of targets does.
+OF_A_SEARCH = ("sources", "targets", "distance", "predecessor", "n_unreached")
 CONTROL_BYTES = 1024  # at least the size of the kernel's `Control`
 WHOLE_QUEUE = 1 << 18  # graphs up to this many vertices have queues with a place for each
 ANY = 2**63 - 1  # "any number of edges" of a frontier
@@ -249,7 +255,6 @@ class FusedSearch:
             n_vertices,
             max(_n_hubs(side) for side in sides),
             vertex.itemsize,
-            out.row_offsets.itemsize,
             n_sources,
             whole=n_vertices <= WHOLE_QUEUE and not counted,
         )
@@ -328,7 +333,7 @@ def _n_hubs(adjacency: Adjacency) -> int:
 
 @functools.lru_cache(maxsize=64)
 def _layout(
-    n_vertices: int, n_hubs: int, vertex_bytes: int, edge_bytes: int, n_sources: int, whole: bool
+    n_vertices: int, n_hubs: int, vertex_bytes: int, n_sources: int, whole: bool
 ) -> tuple[tuple[int, ...], int, int]:
     """Lay out the working memory; return the parts' first bytes, the total, and the queues' capacity.
 
@@ -339,7 +344,7 @@ def _layout(
     # Entries that a pull step hands back to push, with a factor of two, and those left by a single block.
     capacity = int(2 * n_vertices / BETA) + TUNED["SOLO_EDGES"] + n_sources
     whole = whole or n_vertices <= capacity  # a vertex is queued only once
-    narrow = (n_vertices if whole else capacity) * ctypes.sizeof(NARROW_ITEM[vertex_bytes, edge_bytes])
+    narrow = (n_vertices if whole else capacity) * NARROW_BYTES[vertex_bytes]
     hubs = 16 * (n_hubs + 1)
     begins, total = aligned((n_vertices, bitmap, bitmap, bitmap, narrow, narrow, hubs, hubs))
     return tuple(begins), total, ANY if whole else capacity

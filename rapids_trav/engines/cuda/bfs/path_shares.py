@@ -23,10 +23,12 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.bfs.batch import heavy_rows
 from rapids_trav.engines.cuda.bfs.levels import Counters
 from rapids_trav.engines.cuda.runtime import loader
-from rapids_trav.engines.cuda.runtime.arguments import GatherSharesArguments, ShareArguments
+from rapids_trav.engines.cuda.runtime.arguments import arguments_of
 from rapids_trav.engines.searches import PathShares, View
 from rapids_trav.utilities.progress import report
 
+ShareArguments = arguments_of("path_shares.cu", "ShareArguments")
+GatherSharesArguments = arguments_of("path_shares_batch.cu", "GatherSharesArguments")
 WARP = 32
 HEAVY_DEGREE = loader.TUNABLES["path_shares_batch.cu"]["HEAVY_DEGREE"]
 

@@ -9,12 +9,13 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.programs.link import load_program
-from rapids_trav.engines.cuda.runtime.arguments import ArgumentStruct, LentArguments
+from rapids_trav.engines.cuda.runtime.arguments import ArgumentStruct, arguments_of
 from rapids_trav.engines.runs import GatherView
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.digest import ProgramKey
 
 FILE = "gas_lent.cu"
+LentArguments = arguments_of(FILE, "LentArguments")
 MOST_LENT = 1 << 16  # entries of a list; the CPU follows as many rows of R-MAT in a few milliseconds
 
 

@@ -17,7 +17,7 @@ from rapids_trav.engines.cuda.blocks.plan import chunk_entries
 from rapids_trav.engines.cuda.build.host_rows import over_host
 from rapids_trav.engines.cuda.programs.link import load_program
 from rapids_trav.engines.cuda.programs.tally import Tally
-from rapids_trav.engines.cuda.runtime.arguments import ArgumentStruct, BlocksArguments
+from rapids_trav.engines.cuda.runtime.arguments import ArgumentStruct, arguments_of
 from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES, multiprocessors
 from rapids_trav.engines.cuda.stream.buffers import bytes_to_device, to_host
 from rapids_trav.engines.runs import GatherView
@@ -26,6 +26,7 @@ from rapids_trav.programs.digest import ProgramKey
 from rapids_trav.programs.run_state import RunState
 
 FILE = "gas_blocks.cu"
+BlocksArguments = arguments_of(FILE, "BlocksArguments")
 TUNED = PROGRAM_TUNABLES[FILE]
 WORD = 32
 CONTROL_WORDS = 30  # the size of the kernels' `BlocksControl`, in words of 64 bits

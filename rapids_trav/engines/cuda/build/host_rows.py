@@ -29,14 +29,14 @@ def place_edges(
     import cupy
 
     from rapids_trav.engines.cuda.runtime import loader
-    from rapids_trav.engines.cuda.runtime.arguments import PlaceArguments
+    from rapids_trav.engines.cuda.runtime.arguments import arguments_of
 
     rows, columns = (cupy.ascontiguousarray(end, placed.dtype) for end in (rows, columns))
     weight_bytes = 0
     if weights is not None and placed_weights is not None:
         weights = cupy.ascontiguousarray(weights, placed_weights.dtype)
         weight_bytes = weights.dtype.itemsize
-    arguments = PlaceArguments(
+    arguments = arguments_of("external.cu", "PlaceArguments")(
         rows=rows,
         columns=columns,
         weights=weights,

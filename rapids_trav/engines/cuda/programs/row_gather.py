@@ -21,12 +21,14 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.runtime import loader
-from rapids_trav.engines.cuda.runtime.arguments import AheadArguments, ArgumentStruct, RowArguments
+from rapids_trav.engines.cuda.runtime.arguments import ArgumentStruct, arguments_of
 from rapids_trav.engines.cuda.runtime.loader import BLOCK, PROGRAM_TUNABLES, Kernels
 from rapids_trav.engines.cuda.runtime.shared_memory import shared_bytes
 
 GATHER_BLOCK = PROGRAM_TUNABLES["gas_rows.cu"]["GATHER_BLOCK"]
 RESIDENT = PROGRAM_TUNABLES["gas_rows.cu"]["GATHER_RESIDENT"]
+RowArguments = arguments_of("gas_rows.cu", "RowArguments")
+AheadArguments = arguments_of("gas_rows.cu", "AheadArguments")
 MOST_BYTES = 96 << 10  # bytes of messages in a block; the rest of the memory is first-level cache
 
 

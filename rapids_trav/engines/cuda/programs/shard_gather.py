@@ -15,12 +15,13 @@ from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.engines.cuda.programs.shards import capacity, cut_shards, edges_to_a_piece
 from rapids_trav.engines.cuda.programs.tally import FRONTIER
 from rapids_trav.engines.cuda.runtime import loader
-from rapids_trav.engines.cuda.runtime.arguments import ShardArguments
+from rapids_trav.engines.cuda.runtime.arguments import arguments_of
 from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES, Kernels
 from rapids_trav.engines.cuda.runtime.shared_memory import shared_bytes
 from rapids_trav.engines.runs import RunOptions
 from rapids_trav.errors import TravError
 
+ShardArguments = arguments_of("gas_shards.cu", "ShardArguments")
 REPLICA_COUNTERS = ("filled", "merged")  # in the order of `ReplicaCounter` in gas_shards.cu
 
 

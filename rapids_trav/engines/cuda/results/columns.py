@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.runtime import loader
-from rapids_trav.engines.cuda.runtime.arguments import AnswerArguments, ReachedArguments
+from rapids_trav.engines.cuda.runtime.arguments import ArgumentStruct, arguments_of
 from rapids_trav.engines.cuda.runtime.loader import BLOCK
 from rapids_trav.engines.cuda.runtime.memory import together
 from rapids_trav.engines.cuda.stream.buffers import host_address, to_host
@@ -26,6 +26,8 @@ from rapids_trav.engines.interface import Search
 from rapids_trav.frames.columns import BitMasked
 from rapids_trav.ids.maps import IntegerTable, vertex_dtype
 
+AnswerArguments = arguments_of("answer.cu", "AnswerArguments")
+ReachedArguments = arguments_of("reached.cu", "ReachedArguments")
 FEW = 4096  # more are copied, since CuPy keeps pinned memory of each size for later
 
 
@@ -161,7 +163,7 @@ class _Columns:
         n_searches: int,
         sources: Array | None,
         nulls: Array | None,
-    ) -> AnswerArguments:  # type: ignore[valid-type]
+    ) -> ArgumentStruct:
         parts = self._parts
         return AnswerArguments(
             rank=table.rank,

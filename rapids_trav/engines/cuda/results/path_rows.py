@@ -13,11 +13,13 @@ from rapids_trav.engines.cuda.results.columns import (
     labels_of,
     wait_for_cudf,
 )
-from rapids_trav.engines.cuda.runtime.arguments import PathArguments
+from rapids_trav.engines.cuda.runtime.arguments import arguments_of
 from rapids_trav.engines.cuda.runtime.memory import copied_together, together
 from rapids_trav.engines.interface import Search
 from rapids_trav.frames.columns import BitMasked
 from rapids_trav.ids.maps import IntegerTable
+
+PathArguments = arguments_of("path_rows.cu", "PathArguments")
 
 
 def path_rows(

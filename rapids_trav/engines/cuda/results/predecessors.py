@@ -7,11 +7,12 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.engines.cuda.runtime import loader
-from rapids_trav.engines.cuda.runtime.arguments import OfferArguments
+from rapids_trav.engines.cuda.runtime.arguments import arguments_of
 from rapids_trav.engines.cuda.runtime.memory import together
 from rapids_trav.engines.interface import Ordered
 from rapids_trav.programs.definition import DTYPES, Scalar
 
+OfferArguments = arguments_of("ordered_tree.cu", "OfferArguments")
 LEVELS = 256  # sums of edges of each search, as in ordered_tree.cu
 _EDGES_A_THREAD = 32  # SPAN of the kernel over the threads of a warp
 _VERTICES_A_THREAD = 8

@@ -1,24 +1,32 @@
 """Structs that hold the arguments of kernels which take more than eleven.
 
 Long lists of arguments are easily mixed up.  CuPy also converts each argument of a launch separately, and
-three dozen conversions take longer than a level of a search.  A struct here has the same name, and the same
-fields in the same order, as the struct in the kernel's file; every field must be set by name.
-`fused_arguments.py` has the struct of the fused search.
+three dozen conversions take longer than a level of a search.  A struct has the fields that the kernel's file
+declares, in the same order; every field must be set by name.
 """
 
 from __future__ import annotations
 
 import ctypes
+import functools
 import operator
+import re
 from typing import Any, ClassVar
 
 import numpy as np
 
 from rapids_trav.csr.array import Array
+from rapids_trav.engines.cuda.runtime.sources import source
 
 POINTER = ctypes.c_void_p
 I32, I64, U32, U64 = ctypes.c_int32, ctypes.c_int64, ctypes.c_uint32, ctypes.c_uint64
 FLOAT, DOUBLE = ctypes.c_float, ctypes.c_double
+
+_TYPES: dict[str, type] = {
+    "i32": I32, "i64": I64, "u32": U32, "u64": U64, "float": FLOAT, "double": DOUBLE,
+}  # fmt: skip
+_FIELD = re.compile(r"^    (?:const )?([\w ]+?)((?:\* const)?\*?) (\w+);", re.MULTILINE)
+_RANKED = re.compile(r"^#if RANKED\n(.*?)^#endif\n", re.MULTILINE | re.DOTALL)
 
 
 class ArgumentStruct(ctypes.Structure):
@@ -77,295 +85,41 @@ class ArgumentStruct(ctypes.Structure):
         self._held = ()
 
 
-def struct(name: str, base: type[ArgumentStruct] = ArgumentStruct, /, **fields: type) -> type[ArgumentStruct]:
-    """Return the struct `name` with the fields of `base` and, after them, those given."""
-    kinds = base.kinds | fields
+@functools.cache
+def arguments_of(
+    file: str, name: str = "Arguments", vertex: type = I32, ranked: bool = False
+) -> type[ArgumentStruct]:
+    """Return the struct `name` as a file of kernels, or one that it includes, declares it.
+
+    Parameters
+    ----------
+    vertex : type
+        That of `vertex_t`, where a field is one.
+    ranked : bool
+        Whether the struct has the fields for one of several ranks.
+    """
+    kinds = _fields(source(file), name, {**_TYPES, "vertex_t": vertex}, ranked)
     own = {
-        "_fields_": list(fields.items()),
+        "_fields_": list(kinds.items()),
         "kinds": kinds,
         "pointers": tuple(field for field, kind in kinds.items() if kind is POINTER),
         "integers": tuple(field for field, kind in kinds.items() if kind not in (POINTER, FLOAT, DOUBLE)),
     }
-    return type(name, (base,), own)
+    return type(name, (ArgumentStruct,), own)
+
+
+def _fields(text: str, name: str, types: dict[str, type], ranked: bool) -> dict[str, type]:
+    """Return the fields of a struct, with those of its base first."""
+    found = re.search(rf"^struct {name}(?: : (\w+))? \{{\n(.*?)^\}};", text, re.MULTILINE | re.DOTALL)
+    assert found is not None, name
+    base, body = found.groups()
+    code = _RANKED.sub(r"\1" if ranked else "", re.sub(r"//.*", "", body))
+    fields = _FIELD.findall(code)
+    assert len(fields) == code.count(";"), name
+    own = {field: POINTER if star else types[kind] for kind, star, field in fields}
+    return (_fields(text, base, types, ranked) if base else {}) | own
 
 
 def by_value(arguments: ctypes.Structure) -> np.ndarray:
     """Return a struct in the form in which CuPy passes it by value: an array of one entry."""
     return np.frombuffer(arguments, np.dtype((np.void, ctypes.sizeof(arguments))))
-
-
-# kernels/answer.cu
-AnswerArguments = struct(
-    "AnswerArguments",
-    rank=POINTER,
-    order=POINTER,
-    labels=POINTER,
-    names=POINTER,
-    first=I64,
-    n=I64,
-    n_searches=I64,
-    sources=POINTER,
-    distance=POINTER,
-    predecessor=POINTER,
-    source_column=POINTER,
-    vertex_column=POINTER,
-    distance_column=POINTER,
-    distance_bits=POINTER,
-    predecessor_column=POINTER,
-    predecessor_bits=POINTER,
-    nulls=POINTER,
-)
-
-# kernels/reached.cu
-ReachedArguments = struct(
-    "ReachedArguments",
-    rank=POINTER,
-    order=POINTER,
-    labels=POINTER,
-    names=POINTER,
-    first=I64,
-    n=I64,
-    block_rows=I64,
-    distance=POINTER,
-    predecessor=POINTER,
-    counts=POINTER,
-    vertices=POINTER,
-    vertex_column=POINTER,
-    distance_column=POINTER,
-    predecessor_column=POINTER,
-    predecessor_bits=POINTER,
-)
-
-# kernels/ordered_tree.cu
-OfferArguments = struct(
-    "OfferArguments",
-    row_offsets=POINTER,
-    column_indices=POINTER,
-    n_vertices=I64,
-    n_edges=I64,
-    n_searches=I64,
-    symmetric=I64,
-    distances=POINTER,
-    near=POINTER,
-    level_edges=POINTER,
-    order=POINTER,
-    places=POINTER,
-    examined=POINTER,
-)
-
-# kernels/bfs_batch.cu
-PullHeavyArguments = struct(
-    "PullHeavyArguments",
-    row_offsets=POINTER,
-    column_indices=POINTER,
-    n_vertices=I64,
-    n_words=I64,
-    heavy=POINTER,
-    n_heavy=I64,
-    wanted=POINTER,
-    frontier=POINTER,
-    visited=POINTER,
-    next=POINTER,
-    predecessor=POINTER,
-    counters=POINTER,
-)
-
-# kernels/distance_sums.cu
-SettleArguments = struct(
-    "SettleArguments",
-    out_offsets=POINTER,
-    n_vertices=I64,
-    n_words=I64,
-    wanted=POINTER,
-    level=I32,
-    frontier=POINTER,
-    visited=POINTER,
-    next=POINTER,
-    reached=POINTER,
-    total=POINTER,
-    inverse=POINTER,
-    largest=POINTER,
-    counters=POINTER,
-)
-
-# kernels/external.cu
-PlaceArguments = struct(
-    "PlaceArguments",
-    rows=POINTER,
-    columns=POINTER,
-    weights=POINTER,
-    weight_bytes=I32,
-    n_edges=I64,
-    both=I32,
-    first=I64,
-    after=I64,
-    begin=I64,
-    n_places=I64,
-    free=POINTER,
-    placed=POINTER,
-    placed_weights=POINTER,
-)
-
-# kernels/path_rows.cu
-PathArguments = struct(
-    "PathArguments",
-    n_vertices=I64,
-    n_targets=I64,
-    n_entries=I64,
-    sources=POINTER,
-    targets=POINTER,
-    picked=POINTER,
-    ends=POINTER,
-    predecessors=POINTER,
-    order=POINTER,
-    labels=POINTER,
-    names=POINTER,
-    first=I64,
-    source_column=POINTER,
-    target_column=POINTER,
-    step_column=POINTER,
-    vertex_column=POINTER,
-)
-
-# kernels/path_shares.cu
-ShareArguments = struct(
-    "ShareArguments",
-    row_offsets=POINTER,
-    column_indices=POINTER,
-    first=I64,
-    n_level=I64,
-    level=I32,
-    order=POINTER,
-    distance=POINTER,
-    paths=POINTER,
-    weight=POINTER,
-    of_vertices=POINTER,
-    of_edges=POINTER,
-    reached=POINTER,
-)
-
-# kernels/path_shares_batch.cu
-GatherSharesArguments = struct(
-    "GatherSharesArguments",
-    row_offsets=POINTER,
-    column_indices=POINTER,
-    n_vertices=I64,
-    heavy=POINTER,
-    n_heavy=I64,
-    level=I32,
-    distance=POINTER,
-    paths=POINTER,
-    ahead=POINTER,
-    here=POINTER,
-    weight=POINTER,
-    totals=POINTER,
-    of_vertices=POINTER,
-    of_edges=POINTER,
-    reached=POINTER,
-)
-
-# kernels/gas_vertex.cuh
-GatherArguments = struct(
-    "GatherArguments",
-    row_offsets=POINTER,
-    column_indices=POINTER,
-    weights=POINTER,
-    messages=POINTER,
-    values=POINTER,
-    new_messages=POINTER,
-    active=POINTER,
-    degrees=POINTER,
-    out_offsets=POINTER,
-    parameters=POINTER,
-    before=POINTER,
-    counters=POINTER,
-)
-
-# kernels/gas_rows.cu
-RowArguments = struct(
-    "RowArguments",
-    GatherArguments,
-    n_near=I64,
-    rows=POINTER,
-    begins=POINTER,
-    sizes=POINTER,
-    piece_hubs=POINTER,
-    hubs=POINTER,
-    first_pieces=POINTER,
-    n_pieces=I64,
-    results=POINTER,
-    tickets=POINTER,
-    marks=POINTER,
-)
-AheadArguments = struct("AheadArguments", RowArguments, n_iterations=I64, tolerance=DOUBLE, barrier=POINTER)
-PlainArguments = struct("PlainArguments", GatherArguments, first_row=I64, n_rows=I64, marks=POINTER)
-
-# kernels/gas_shards.cu
-ShardArguments = struct(
-    "ShardArguments",
-    GatherArguments,
-    firsts=POINTER,
-    factors=POINTER,
-    first_pieces=POINTER,
-    piece_shards=POINTER,
-    piece_edges=I64,
-    first_number=I64,
-    n_pieces=I64,
-    next_piece=POINTER,
-    local_ids=POINTER,
-    results=POINTER,
-    tickets=POINTER,
-    cycles=POINTER,
-    replica_counters=POINTER,
-)
-
-# kernels/gas_blocks.cu
-BlocksArguments = struct(
-    "BlocksArguments",
-    row_offsets=POINTER,
-    columns=POINTER,
-    weights=POINTER,
-    held_columns=POINTER,
-    held_starts=POINTER,
-    held_words=POINTER,
-    held_weights=POINTER,
-    degrees=POINTER,
-    first_items=POINTER,
-    places=POINTER,
-    entered=POINTER,
-    values=POINTER,
-    active=POINTER,
-    queued=POINTER,
-    next_queued=POINTER,
-    waiting=POINTER,
-    put_off=POINTER,
-    queue=POINTER,
-    next_queue=POINTER,
-    chunks=POINTER,
-    next_chunks=POINTER,
-    counts=POINTER,
-    least=POINTER,
-    control=POINTER,
-    landed=POINTER,
-    n_vertices=I64,
-    place_words=I64,
-    most_rounds=I64,
-    most_waiting=I64,
-    most_edges=I64,
-    unordered_edges=I64,
-    n_blocks=I32,
-    n_entered=I32,
-    shift=I32,
-    enough_landed=U32,
-)
-
-# kernels/gas_lent.cu
-LentArguments = struct(
-    "LentArguments",
-    BlocksArguments,
-    vertices=POINTER,
-    messages=POINTER,
-    n_lent=POINTER,
-    most=I64,
-    block=I64,
-)

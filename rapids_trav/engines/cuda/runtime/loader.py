@@ -1,8 +1,6 @@
 """Loading of kernels: from `kernels/*.cu` to functions that can be launched.
 
-The sources are in `rapids_trav/kernels` in a wheel and in `kernels` beside the package in a checkout.
-Includes are inlined here, because machine code is kept on disk by the text that it is compiled from.  Types
-and tunables precede the text as `#define` lines.
+Types and tunables precede the text of a file as `#define` lines.
 
 Nothing here imports CuPy until a kernel is loaded, so the sources can be compiled and tested without a GPU.
 
@@ -17,10 +15,8 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import re
 from collections.abc import Callable
 from itertools import product
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -30,6 +26,7 @@ from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.blocks.cut import MOST_BLOCKS
 from rapids_trav.engines.cuda.runtime.arguments import by_value
 from rapids_trav.engines.cuda.runtime.modules import Modules, compile_text, kept
+from rapids_trav.engines.cuda.runtime.sources import Defines, source
 from rapids_trav.jit.launches import launched
 
 # The default stream; 0 can also mean the thread's own, by a setting of cuda.bindings.
@@ -73,12 +70,8 @@ def launch_with_driver(
     return bool(error == 0)
 
 
-Defines = tuple[tuple[str, int], ...]
-
 BLOCK = 256
 _BLOCKS_PER_MULTIPROCESSOR = 64
-_INCLUDE = re.compile(r'^#include "([\w.]+)"\n', re.MULTILINE)
-_ONCE = re.compile(r"^#pragma once\n", re.MULTILINE)
 
 # Tunables of each file that the host code also uses; the fused kernel's are in fused.py.
 TUNABLES: dict[str, dict[str, int]] = {
@@ -167,27 +160,6 @@ SPECIALISATIONS: tuple[tuple[str, Defines], ...] = (
     ),
     ("tree.cu", defines_of("tree.cu", 32, 32, UNSIGNED_OFFSETS=1)),
 )
-
-
-def kernel_directory() -> Path:
-    """Return the directory of the CUDA sources."""
-    package = Path(__file__).resolve().parents[3]
-    installed = package / "kernels"
-    return installed if installed.is_dir() else package.parent / "kernels"
-
-
-def source(file: str, defines: Defines = ()) -> str:
-    """Return the text of `file` after its defines, with each include inlined once."""
-    preamble = "".join(f"#define {name} {value}\n" for name, value in defines)
-    return preamble + _inlined(file, seen=set())
-
-
-def _inlined(file: str, seen: set[str]) -> str:
-    if file in seen:
-        return ""
-    seen.add(file)
-    text = _ONCE.sub("", (kernel_directory() / file).read_text(encoding="utf-8"))
-    return _INCLUDE.sub(lambda include: _inlined(include[1], seen), text)
 
 
 class Kernels:

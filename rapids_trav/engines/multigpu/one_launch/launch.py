@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -14,10 +13,10 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.bfs import fused
-from rapids_trav.engines.cuda.bfs.fused_arguments import NARROW_ITEM
 from rapids_trav.engines.cuda.bfs.fused_view import bitmap_of, rows_of
-from rapids_trav.engines.cuda.runtime.loader import Defines, defines_of, load
+from rapids_trav.engines.cuda.runtime.loader import defines_of, load
 from rapids_trav.engines.cuda.runtime.memory import aligned
+from rapids_trav.engines.cuda.runtime.sources import Defines
 from rapids_trav.engines.cuda.runtime.streams import has_ended
 from rapids_trav.engines.interface import MOST_LEVELS, BfsOptions
 from rapids_trav.engines.multigpu.one_launch.layout import (
@@ -246,7 +245,7 @@ class Launch:
             marked, _ = bitmap_of(own_targets, dealing.each)
             n_trace = trace_levels(dealing.n_vertices) if options.trace else 0
             self.trace = cupy.empty((n_trace, TRACE_COLUMNS), np.int64) if n_trace else None
-            capacity, begins, n_bytes = queues(rank, common.edge, len(sources))
+            capacity, begins, n_bytes = queues(rank, len(sources))
             self._memory = cupy.empty(n_bytes, np.uint8)
             near, visited, offered, narrow, hubs = (self._memory.data.ptr + first for first in begins)
             shared = rank.shared.data.ptr
@@ -335,7 +334,7 @@ def block_size(common: Common, n_vertices: int, n_ranks: int) -> int:
     return min(fused.block_for(common.total_edges, n_vertices, n_ranks), LARGE_BLOCK)
 
 
-def queues(rank: RankMemory, edge: np.dtype, n_sources: int) -> tuple[int, list[int], int]:
+def queues(rank: RankMemory, n_sources: int) -> tuple[int, list[int], int]:
     """Return the capacity of a rank's queue, the first bytes of its working memory's parts, and its size.
 
     The capacity is the most edges of a frontier that is pushed; the parts are distances of one byte, the
@@ -345,7 +344,7 @@ def queues(rank: RankMemory, edge: np.dtype, n_sources: int) -> tuple[int, list[
     capacity = int(2 * dealing.n_ids / fused.BETA) + fused.TUNED["SOLO_EDGES"] + n_sources
     n_rows = rows.out.n_vertices
     whole = n_rows <= max(capacity, fused.WHOLE_QUEUE)
-    item = ctypes.sizeof(NARROW_ITEM[dealing.vertex_dtype.itemsize, edge.itemsize])
+    item = fused.NARROW_BYTES[dealing.vertex_dtype.itemsize]
     n_hubs = max(rows.into.n_hubs or 0, rows.out.n_hubs or 0)
     n_queued = n_rows if whole else capacity
     n_offered = dealing.n_ids if rows.lean else 0

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from rapids_trav.engines.cuda.bfs.fused_arguments import ARGUMENTS
-from rapids_trav.engines.cuda.runtime.arguments import I32, POINTER, U64, struct
+from rapids_trav.engines.cuda.runtime.arguments import I32, I64, arguments_of
 from rapids_trav.engines.cuda.runtime.memory import aligned
 from rapids_trav.engines.multigpu.one_launch.dealing import MOST_RANKS, Dealing
 from rapids_trav.memory.model.spread import THIN_EDGES
@@ -19,26 +18,7 @@ CLOCK_WORD = 1  # 64-bit word of the head where the four times of the kernel's `
 
 # Keyed by bytes of a vertex.
 RANKED_ARGUMENTS = {
-    size: struct(
-        "Arguments",
-        base,
-        own_offsets=POINTER,
-        listed_a=POINTER,
-        listed_b=POINTER,
-        inbox=POINTER,
-        offers=POINTER,
-        offered=POINTER,
-        shared=POINTER,
-        meeting=POINTER,
-        deadline=U64,
-        total_vertices=U64,
-        total_linked=U64,
-        total_edges=U64,
-        n_each=base.kinds["n_vertices"],
-        rank=I32,
-        n_ranks=I32,
-    )
-    for size, base in ARGUMENTS.items()
+    size: arguments_of("bfs_fused.cu", vertex=vertex, ranked=True) for size, vertex in ((4, I32), (8, I64))
 }
 
 
