@@ -2,12 +2,13 @@
 
     python ci/mutate.py                      # the mutations that need no GPU
     python ci/mutate.py --where gpu --jobs 4 # those of the kernels, on a machine with a GPU
+    python ci/mutate.py --where emulated     # the same without a GPU, as ci/test_emulated.sh runs their tests
     python ci/mutate.py push-claim answer-nulls --json mutations.jsonl
 
-ci/mutations/*.toml has a table for each mutation: `mechanism`, `file`, the text to `find` (which must occur
-once), its `replace`ment, the `tests` that are expected to notice (arguments of pytest), and `where`
-they run ("cpu" by default, or "gpu").  Each mutation is made in a copy of the tree.  First, the tests of all
-chosen mutations run in an unchanged copy.
+ci/mutations/*.toml has a table for each mutation: `why`, the mechanism, by its id in docs/systems.md if it
+has one; the `function`; the `change` to it, in the words of ci/changes.py; and the `tests` that are expected
+to notice, arguments of pytest.  Tests in tests/gpu need a GPU.  Each mutation is made in a copy of the tree.
+First, the tests of all chosen mutations run in an unchanged copy.
 
 Exit status: 0 if all are caught, 1 if one survives, 2 if one cannot be made or tested.
 """
@@ -30,9 +31,12 @@ from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent))
+from changes import ChangeError, changed
+
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "ci" / "mutations"
-LEFT_OUT = shutil.ignore_patterns(".*", "*.egg-info", "__pycache__", "gpu-report.json", "*benchmark.jsonl")
+LEFT_OUT = shutil.ignore_patterns(".*", "*.egg-info", "__pycache__", "*.json", "*.jsonl")
 PYTEST_FAILED = 1
 TIMED_OUT = "(timed out)"
 
@@ -46,20 +50,22 @@ class Mutation:
     """A deliberate break of one mechanism."""
 
     name: str
-    mechanism: str
-    file: str
-    find: str
-    replace: str
+    why: str
+    function: str
+    change: str
     tests: tuple[str, ...] = ()
-    where: str = "cpu"
+
+    @property
+    def where(self) -> str:
+        return "gpu" if any(test.startswith("tests/gpu/") for test in self.tests) else "cpu"
 
     def apply(self, tree: Path) -> None:
         """Make the mutation in a copy of the tree."""
-        path = tree / self.file
-        text = path.read_text() if path.exists() else ""
-        if (count := text.count(self.find)) != 1:
-            raise MutationError(f"{self.name}: its text occurs {count} times in {self.file}, not once.")
-        path.write_text(text.replace(self.find, self.replace))
+        try:
+            path, text = changed(tree, self.function, self.change)
+        except ChangeError as error:
+            raise MutationError(f"{self.name}: {error}.") from error
+        path.write_text(text, encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -67,8 +73,8 @@ class Outcome:
     """Outcome of a mutation: the test that caught it, or None."""
 
     name: str
-    mechanism: str
-    file: str
+    why: str
+    function: str
     where: str
     caught_by: str | None
     seconds: float
@@ -94,7 +100,7 @@ def choose(mutations: Sequence[Mutation], names: Sequence[str], where: str) -> l
         raise MutationError(f"No mutation is called {unknown[0]}.")
     if names:
         return [known[name] for name in names]
-    return [mutation for mutation in mutations if mutation.where == where]
+    return [mutation for mutation in mutations if (mutation.where == "cpu") == (where == "cpu")]
 
 
 def copy_tree(source: Path, target: Path) -> Path:
@@ -108,26 +114,68 @@ def copy_tree(source: Path, target: Path) -> Path:
     return target
 
 
-def run_tests(tree: Path, tests: Iterable[str], timeout: float, *options: str) -> tuple[int, str]:
-    """Run pytest in a copy of the tree; return its exit status and its output, or that it took too long."""
-    environment = os.environ | {"PYTHONPATH": first_on_path(tree), "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-m", "pytest", "-q", "-rfE", "--tb=line", "-p", "no:cacheprovider", *options]
-    process = subprocess.Popen(
-        [*command, *tests], cwd=tree, env=environment, text=True, start_new_session=True,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    )  # fmt: skip
-    try:
-        output, _ = process.communicate(timeout=timeout)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, 9)
-        process.communicate()
-        return PYTEST_FAILED, TIMED_OUT
-    return process.returncode, output
+@dataclass(frozen=True)
+class Runner:
+    """How the tests run: on this machine as it is, or on an emulated GPU."""
 
+    timeout: float
+    emulated: bool = False
 
-def first_on_path(tree: Path) -> str:
-    """Return a PYTHONPATH with a copy of the tree before the present entries."""
-    return os.pathsep.join(filter(None, [str(tree), os.environ.get("PYTHONPATH")]))
+    def environment(self, tree: Path) -> dict[str, str]:
+        """Return an environment with a copy of the tree before the present entries of PYTHONPATH."""
+        packages = [str(tree / "tests/emulated/packages")] if self.emulated else []
+        path = os.pathsep.join(filter(None, [*packages, str(tree), os.environ.get("PYTHONPATH")]))
+        kept = {"RAPIDS_TRAV_CACHE_DIR": "/dev/null/none"} if self.emulated else {}
+        return os.environ | {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"} | kept
+
+    def run(self, tree: Path, tests: Iterable[str], *options: str, times: float = 1) -> tuple[int, str]:
+        """Run pytest in a copy of the tree; return its exit status and output, or that it took too long."""
+        plugin = ["-p", "emulated_gpu", "-m", "gpu", "--long"] if self.emulated else []
+        command = [sys.executable, "-m", "pytest", "-q", "-rfE", "--tb=line", "-p", "no:cacheprovider"]
+        process = subprocess.Popen(
+            [*command, *plugin, *options, *tests],
+            cwd=tree,
+            env=self.environment(tree),
+            text=True,
+            start_new_session=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        try:
+            output, _ = process.communicate(timeout=self.timeout * times)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, 9)
+            process.communicate()
+            return PYTEST_FAILED, TIMED_OUT
+        return process.returncode, output
+
+    def check_clean(self, clean: Path, mutations: Sequence[Mutation], jobs: int) -> None:
+        """Run the tests of all mutations without any; a test that fails here would catch nothing."""
+        tests = sorted({test for mutation in mutations for test in mutation.tests})
+        shared = [] if find_spec("xdist") is None else ["-n", str(jobs), "--dist", "worksteal"]
+        code, output = self.run(clean, tests, *shared, times=max(10, len(mutations)))
+        if code or not re.search(r"\b\d+ passed", output):
+            raise MutationError(f"The tests do not pass without a mutation:\n{output[-3000:]}")
+        program = "import rapids_trav; print(rapids_trav.__file__)"
+        used = subprocess.check_output(
+            [sys.executable, "-c", program], cwd=clean, env=self.environment(clean), text=True
+        )
+        if not Path(used.strip()).is_relative_to(clean):
+            raise MutationError(f"The tests use the package in {used.strip()}, not its copy.")
+
+    def try_one(self, mutation: Mutation, clean: Path) -> Outcome:
+        """Make a mutation in a copy of `clean` and run its tests up to the first that fails."""
+        start = time.perf_counter()
+        alone = [] if find_spec("xdist") is None else ["-n", "0"]
+        with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
+            tree = copy_tree(clean, Path(folder, "tree"))
+            mutation.apply(tree)
+            try:
+                caught = caught_by(*self.run(tree, mutation.tests, "-x", *alone))
+            except MutationError as error:
+                raise MutationError(f"{mutation.name}: {error}") from error
+        seconds = round(time.perf_counter() - start, 1)
+        return Outcome(mutation.name, mutation.why, mutation.function, mutation.where, caught, seconds)
 
 
 def caught_by(code: int, output: str) -> str | None:
@@ -143,42 +191,6 @@ def caught_by(code: int, output: str) -> str | None:
     raise MutationError(f"pytest ended with status {code} and no result: {output[-500:]}")
 
 
-def try_one(mutation: Mutation, clean: Path, timeout: float) -> Outcome:
-    """Make a mutation in a copy of `clean` and run its tests up to the first that fails."""
-    start = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
-        tree = copy_tree(clean, Path(folder, "tree"))
-        mutation.apply(tree)
-        try:
-            caught = caught_by(*run_tests(tree, mutation.tests, timeout, "-x", *_on_one_process()))
-        except MutationError as error:
-            raise MutationError(f"{mutation.name}: {error}") from error
-    seconds = round(time.perf_counter() - start, 1)
-    return Outcome(mutation.name, mutation.mechanism, mutation.file, mutation.where, caught, seconds)
-
-
-def _on_one_process() -> list[str]:
-    return [] if find_spec("xdist") is None else ["-n", "0"]
-
-
-def check_clean(clean: Path, mutations: Sequence[Mutation], jobs: int, timeout: float) -> None:
-    """Run the tests of all mutations without any mutation; a test that fails here would catch nothing."""
-    tests = sorted({test for mutation in mutations for test in mutation.tests})
-    shared = [] if find_spec("xdist") is None else ["-n", str(jobs), "--dist", "worksteal"]
-    code, output = run_tests(clean, tests, timeout * 10, *shared)
-    if code or not re.search(r"\b\d+ passed", output):
-        raise MutationError(f"The tests do not pass without a mutation:\n{output[-3000:]}")
-    program = "import rapids_trav; print(rapids_trav.__file__)"
-    used = subprocess.check_output(
-        [sys.executable, "-c", program],
-        cwd=clean,
-        env=os.environ | {"PYTHONPATH": first_on_path(clean)},
-        text=True,
-    )
-    if not Path(used.strip()).is_relative_to(clean):
-        raise MutationError(f"The tests use the package in {used.strip()}, not its copy.")
-
-
 def show(outcome: Outcome) -> str:
     """Format a row of the table."""
     verdict = "SURVIVED" if outcome.caught_by is None else f"caught by {outcome.caught_by}"
@@ -190,7 +202,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("names", nargs="*", metavar="MUTATION", help="default: all that run there")
-    parser.add_argument("--where", choices=("cpu", "gpu"), default="cpu")
+    parser.add_argument("--where", choices=("cpu", "gpu", "emulated"), default="cpu")
     parser.add_argument("--jobs", type=int, default=2, help="mutations tried at once (default: 2)")
     parser.add_argument(
         "--timeout", type=float, default=60, help="seconds for the tests of one (default: 60)"
@@ -198,23 +210,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", type=Path, help="append a line for each mutation to this file")
     options = parser.parse_args(arguments)
     try:
-        chosen = choose(load(), options.names, options.where)
-        return _run(chosen, options)
+        return _run(choose(load(), options.names, options.where), options)
     except MutationError as error:
         print(error, file=sys.stderr)
         return 2
 
 
 def _run(chosen: Sequence[Mutation], options: argparse.Namespace) -> int:
-    survivors = [mutation.name for mutation in chosen if not mutation.tests]
-    for name in survivors:
-        print(f"{name:28}           SURVIVED: no test is named for it")
-    tested = [mutation for mutation in chosen if mutation.tests]
+    survivors = []
+    runner = Runner(options.timeout, options.where == "emulated")
     with tempfile.TemporaryDirectory(prefix="clean-") as folder:
         clean = copy_tree(ROOT, Path(folder, "tree"))
-        check_clean(clean, tested, options.jobs, options.timeout)
+        runner.check_clean(clean, chosen, options.jobs)
         with ThreadPoolExecutor(options.jobs) as pool:
-            for outcome in pool.map(lambda mutation: try_one(mutation, clean, options.timeout), tested):
+            for outcome in pool.map(lambda mutation: runner.try_one(mutation, clean), chosen):
                 print(show(outcome), flush=True)
                 if options.json:
                     with options.json.open("a") as file:
