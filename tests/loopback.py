@@ -17,7 +17,7 @@ import numpy as np
 from rapids_trav.engines.multigpu.communicator import (
     DEADLINE,
     Array,
-    BaseCommunicator,
+    Communicator,
     Form,
     Met,
     Note,
@@ -52,15 +52,13 @@ class _Meeting:
                 self._arrived.clear()
                 self._opened += 1
                 self.changed.notify_all()
-            self._world.waiting.add(self._group[place])
+            self._world.waiting[self._group[place]] = self
             done = self.changed.wait_for(
                 lambda: self._opened > mine or self._world.failure is not None, self._world.deadline
             )
-            missing = sorted(set(self._group) - self._arrived)
-            # A rank that waits elsewhere is held up by the one at fault, and times out at about that time.
-            missing = [rank for rank in missing if rank not in self._world.waiting] or missing
+            missing = self._world.at_fault(self.missing())
         if self._opened > mine:
-            self._world.waiting.discard(self._group[place])
+            self._world.waiting.pop(self._group[place], None)
             return left
         if not done:
             ranks = ", ".join(map(str, missing))
@@ -69,6 +67,10 @@ class _Meeting:
                 missing[0],
             )
         raise self._world.error()
+
+    def missing(self) -> list[int]:
+        """Return the ranks that have not arrived."""
+        return sorted(set(self._group) - self._arrived)
 
 
 class LoopbackWorld:
@@ -86,7 +88,7 @@ class LoopbackWorld:
         self.size = size
         self.deadline = deadline
         self.failure: tuple[str, int | None] | None = None
-        self.waiting: set[int] = set()  # ranks that wait at some meeting
+        self.waiting: dict[int, _Meeting] = {}  # the meeting at which a rank waits
         self._meetings: dict[tuple[int, ...], _Meeting] = {}
         self._lock = threading.Lock()
 
@@ -106,13 +108,24 @@ class LoopbackWorld:
             with meeting.changed:
                 meeting.changed.notify_all()
 
+    def at_fault(self, missing: list[int]) -> list[int]:
+        """Return the ranks that hold up those that wait for missing ones, some of which wait elsewhere."""
+        asked, seen = missing, set(missing)
+        while asked:
+            if found := [rank for rank in asked if rank not in self.waiting]:
+                return found
+            further = {k for rank in asked if (meeting := self.waiting.get(rank)) for k in meeting.missing()}
+            asked = sorted(further - seen)
+            seen |= further
+        return missing
+
     def error(self) -> RankError:
         """Return a new error that gives the reason."""
         reason, rank = self.failure or ("a rank failed", None)
         return RankError.because(reason, rank)
 
 
-class LoopbackCommunicator(BaseCommunicator):
+class LoopbackCommunicator(Communicator):
     """Communicator of one rank; see `communicator.Communicator`."""
 
     def __init__(self, world: LoopbackWorld, rank: int) -> None:
@@ -136,14 +149,13 @@ class LoopbackCommunicator(BaseCommunicator):
     def sum_and_send(self, values: Sequence[int], note: Note) -> Met:
         words = np.empty(0, np.uint32) if note.words is None else note.words.view(np.uint32).copy()
         assert len(words) <= note.room  # elsewhere there would be no room for them
-        left = self._meet(tuple(range(self.size)), self.rank, (*values, note.number, words))
-        self.traffic += note.traffic(self.rank)
-        *columns, numbers, notes = zip(*left, strict=True)
-        return Met(
-            [sum(column) for column in columns],
-            [numbers[k] for k in note.partners],
-            [notes[k] for k in note.partners],
-        )
+        sums, told = list(values), {}
+        for group in self.axes(note):
+            left = self._meet(tuple(group), group.index(self.rank), (sums, note.number, words))
+            sums = [sum(column) for column in zip(*(of for of, _, _ in left), strict=True)]
+            told |= {k: (number, given) for k, (_, number, given) in zip(group, left, strict=True)}
+        self.count_sum(note)
+        return Met(sums, [told[k][0] for k in note.partners], [told[k][1] for k in note.partners])
 
     def check(self) -> None:
         if self._world.failure is not None:

@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 
 from rapids_trav.distributed.ranks import service
-from rapids_trav.distributed.ranks.rank import Rank, all_gather_objects
+from rapids_trav.distributed.ranks.rank import Rank
 from rapids_trav.distributed.ranks.rank_validation import check_tree
 from rapids_trav.distributed.ranks.state import RankState
 from rapids_trav.engines.multigpu.communicator import (
-    BaseCommunicator,
     Communicator,
     Form,
     Met,
@@ -36,7 +35,7 @@ Settings = Mapping[str, Any]  # options of `SearchOptions`, or AUTO
 AUTO: Settings = {"variant": "auto"}  # in one launch on each GPU, where they reach each other's memory
 
 
-class Synchronous(BaseCommunicator):
+class Synchronous(Communicator):
     """A communicator whose calls return when the device has finished, so that each phase has its own time.
 
     Without it, the wait for a message in transit would count for the next phase.
@@ -46,10 +45,16 @@ class Synchronous(BaseCommunicator):
         self._inner: Communicator = rank.communicator
         self._rank = rank
         self.rank, self.size = self._inner.rank, self._inner.size
-        self.deadline, self.check, self.abort = self._inner.deadline, self._inner.check, self._inner.abort
+        self.deadline, self.xp = self._inner.deadline, self._inner.xp
+
+    def check(self) -> None:
+        self._inner.check()
+
+    def abort(self, reason: str, rank: int | None = None) -> None:
+        self._inner.abort(reason, rank)
 
     @property
-    def traffic(self) -> Traffic:
+    def traffic(self) -> Traffic:  # type: ignore[override]
         return self._inner.traffic
 
     def exchange(
@@ -115,7 +120,7 @@ def search_all(state: RankState, roots: Sequence[int], settings: Settings, n_che
         for i in range(len(sources)):
             (found, sent), seconds = timed.pop(0)  # freed with its row
             own = _own(found, graph.numbering.n_owned)
-            told = all_gather_objects(rank, getattr(found, "device_seconds", None))
+            told = rank.communicator.gather_objects(getattr(found, "device_seconds", None))
             ends = int(bench.ends[own.distance >= 0].sum())
             row = {
                 "seconds": seconds,

@@ -17,7 +17,7 @@ from rapids_trav import generators
 from rapids_trav.csr.array import Array
 from rapids_trav.distributed.ranks import service
 from rapids_trav.distributed.ranks.edge_ends import count_ends, has_few_vertices
-from rapids_trav.distributed.ranks.rank import Rank, all_gather_objects, from_holders
+from rapids_trav.distributed.ranks.rank import Rank, from_holders
 from rapids_trav.distributed.ranks.rank_graph import RankBuildOptions, RankGraph
 from rapids_trav.distributed.ranks.rank_validation import check_tree
 from rapids_trav.distributed.ranks.state import RankState
@@ -76,7 +76,7 @@ def draw_roots(state: RankState, roots: int, seed: int) -> list[int]:
         rank, numbering = graph.rank, graph.numbering
         linked = move(numbering.in_order(_count(graph, loops=False)), np) > 0
         labels = move(graph.ids.decode(None)[0], np)[linked]
-        bounds = np.cumsum([0, *all_gather_objects(rank, len(labels))])
+        bounds = np.cumsum([0, *rank.communicator.gather_objects(len(labels))])
         chosen = choose(int(bounds[-1]), roots, seed)
         mine = (chosen >= bounds[rank.rank]) & (chosen < bounds[rank.rank + 1])
         return from_holders(rank, mine, labels[chosen[mine] - bounds[rank.rank]]).tolist()
@@ -92,7 +92,7 @@ def search(state: RankState, root: int, check: bool) -> dict[str, object]:
         _, conversion = timed(rank, lambda: _to_labels(graph, found))
         reached = found.distance >= 0
         own_seconds = np.nan if found.device_seconds is None else found.device_seconds
-        gathered = all_gather_objects(rank, own_seconds)
+        gathered = rank.communicator.gather_objects(own_seconds)
         ends, vertices = rank.communicator.sum([int(bench.ends[reached].sum()), int(reached.sum())])
         row: dict[str, object] = {
             "root": root,

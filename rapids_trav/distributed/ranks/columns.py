@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from rapids_trav.distributed.ranks.rank import Rank, all_gather_objects, exchange_objects
+from rapids_trav.distributed.ranks.rank import Rank
 from rapids_trav.engines.multigpu.communicator import to_bytes, to_words
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import Array, Dtype, move
@@ -54,7 +54,7 @@ def exchange_columns(rank: Rank, parts: Sequence[Column]) -> list[Column]:
         One for each rank, each of any dtype and length.
     """
     packed = [_pack(rank, _as_column(part, rank.library)) for part in parts]
-    forms = exchange_objects(rank, [form for form, _ in packed])
+    forms = rank.communicator.exchange_objects([form for form, _ in packed])
     arrays = rank.communicator.exchange(rank.everyone, [array for _, array in packed])
     return [_unpack(rank, form, array) for form, array in zip(forms, arrays, strict=True)]
 
@@ -182,7 +182,7 @@ def _gather(rank: Rank, sides: Sequence[Sequence[IdColumn]]) -> list[list[IdColu
     """Return the shapes of the sides of all ranks, grouped by name, or raise their errors."""
     gathered = [
         side
-        for sides in all_gather_objects(rank, [list(map(_shape, side)) for side in sides])
+        for sides in rank.communicator.gather_objects([list(map(_shape, side)) for side in sides])
         for side in sides
     ]
     names = [[one.name for one in side] for side in gathered]
@@ -229,10 +229,10 @@ def _one_dtype(rank: Rank, parts: Sequence[IdColumn], *, empty: bool) -> Dtype |
     then compare them with their own.
     """
     dtypes = [part.dtype for part in parts if part.rows or (empty and part.kind == "category")]
-    gathered = all_gather_objects(rank, [(dtype.ordered, len(dtype.categories)) for dtype in dtypes])
+    gathered = rank.communicator.gather_objects([(dtype.ordered, len(dtype.categories)) for dtype in dtypes])
     if not empty and len({one for ones in gathered for one in ones}) > 1:
         return None
     first = next(i for i, ones in enumerate(gathered) if ones)
-    dtype = all_gather_objects(rank, dtypes[0] if rank.rank == first else None)[first]
+    dtype = rank.communicator.gather_objects(dtypes[0] if rank.rank == first else None)[first]
     agree = empty or all(same_categories(one, dtype) for one in dtypes)
-    return dtype if all(all_gather_objects(rank, agree)) else None
+    return dtype if all(rank.communicator.gather_objects(agree)) else None

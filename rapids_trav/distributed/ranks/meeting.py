@@ -13,7 +13,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from rapids_trav.distributed.ranks.rank import Rank, all_gather_objects
+from rapids_trav.distributed.ranks.rank import Rank
 from rapids_trav.distributed.ranks.spread_ids import SpreadIds
 from rapids_trav.distributed.ranks.values import Held, Kind, Values
 from rapids_trav.frames.columns import Array
@@ -67,7 +67,7 @@ def meet(
 
 def _rounds(rank: Rank, pieces: Sequence[Values]) -> int:
     """Return the number of rounds in which ids are sent, so that none is larger than `MOST` allows."""
-    sent = np.array(all_gather_objects(rank, [len(piece) for piece in pieces]), np.int64)
+    sent = np.array(rank.communicator.gather_objects([len(piece) for piece in pieces]), np.int64)
     return max(1, -(-int(sent.sum(axis=0).max()) // max(1, MOST * int(sent.sum(axis=1).max()))))
 
 
@@ -82,7 +82,7 @@ def _joined(kind: Kind, pieces: Sequence[Values], together: Together) -> Values:
 
 
 def _spread(rank: Rank, kind: Kind, held: Held, splitters: Values) -> SpreadIds:
-    counts = all_gather_objects(rank, held.n)
+    counts = rank.communicator.gather_objects(held.n)
     return SpreadIds(rank, kind, held, np.cumsum([0, *counts], dtype=np.int64), splitters)
 
 

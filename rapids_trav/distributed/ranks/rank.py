@@ -1,20 +1,15 @@
-"""A rank with its communicator, local work and frame library, and the exchange of small Python objects."""
+"""A rank with its communicator, local work and frame library."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TypeVar
 
 import numpy as np
 
-from rapids_trav.engines.multigpu import communicator
 from rapids_trav.engines.multigpu.communicator import Communicator
 from rapids_trav.engines.multigpu.local_work import LocalWork
 from rapids_trav.frames.libraries import Library
-
-Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -53,27 +48,12 @@ class Rank:
     @property
     def everyone(self) -> tuple[int, ...]:
         """All ranks, the group of most calls."""
-        return tuple(range(self.size))
+        return self.communicator.everyone
 
     def synchronize(self) -> None:
         """Wait until the device has finished the work on the current stream."""
         if self.xp is not np:
             self.xp.cuda.get_current_stream().synchronize()
-
-
-def all_gather_objects(rank: Rank, value: Item) -> list[Item]:
-    """Return the small object of each rank, in their order."""
-    return communicator.gather_objects(rank.communicator, value, rank.xp)
-
-
-def exchange_objects(rank: Rank, values: Sequence[Item]) -> list[Item]:
-    """Send the k-th small object to rank k; return what each rank sent to this one."""
-    return communicator.exchange_objects(rank.communicator, values, rank.xp)
-
-
-def raise_together(rank: Rank, error: Exception | None) -> None:
-    """Raise the first error that any rank has, on all ranks; return if no rank has one."""
-    communicator.raise_together(rank.communicator, error, rank.xp)
 
 
 def from_holders(rank: Rank, mine: np.ndarray, values: np.ndarray) -> np.ndarray:

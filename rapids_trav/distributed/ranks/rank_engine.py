@@ -18,7 +18,6 @@ import numpy as np
 from rapids_trav.csr.array import Array
 from rapids_trav.distributed.ranks.launched_rows import LaunchedRows
 from rapids_trav.distributed.ranks.numbering import Numbering
-from rapids_trav.distributed.ranks.rank import all_gather_objects
 from rapids_trav.distributed.ranks.rank_rows import RankRows, degrees
 from rapids_trav.engines.multigpu.communicator import aborting
 from rapids_trav.engines.multigpu.one_launch.trace import levels_together
@@ -217,7 +216,7 @@ class RankEngine:
             found, levels = member.search(rank.communicator, np.unique(move(sources, np)), options)
         trace = []
         if options.trace:
-            trace = levels_together(all_gather_objects(rank, levels), member.rank.rows.dealing)
+            trace = levels_together(rank.communicator.gather_objects(levels), member.rank.rows.dealing)
         predecessor = None if found.predecessor is None else found.predecessor[own]
         return Search(found.distance[own], predecessor, trace, device_seconds=found.device_seconds)
 

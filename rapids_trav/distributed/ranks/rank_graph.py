@@ -21,7 +21,7 @@ import numpy as np
 from rapids_trav.csr.array import Array
 from rapids_trav.distributed.ranks.edge_ends import count_ends, has_few_vertices, in_internal
 from rapids_trav.distributed.ranks.numbering import Numbering, build_numbering, grid_of
-from rapids_trav.distributed.ranks.rank import Rank, all_gather_objects, raise_together
+from rapids_trav.distributed.ranks.rank import Rank
 from rapids_trav.distributed.ranks.rank_engine import RankEngine, RankStorage
 from rapids_trav.distributed.ranks.rank_rows import Ends, RankRows, RankSource
 from rapids_trav.distributed.ranks.rank_values import RankAnswers, RankValues
@@ -240,13 +240,13 @@ def _refuse_other_than_frames(rank: Rank, partitions: Sequence[tuple[int, Frame]
     error = None
     if strange:
         error = TravError(f"A partition of the edges is {a_type(strange[0])}: make each of them a frame.")
-    raise_together(rank, error)
+    rank.communicator.raise_together(error)
 
 
 def _agreed(rank: Rank, partitions: Sequence[tuple[int, Frame]]) -> tuple[RankSource, dict[Hashable, Dtype]]:
     """Return the columns, the same for the partitions of all ranks, and their dtypes."""
     mine = [list(zip(frame.columns, frame.dtypes, strict=True)) for _, frame in partitions]
-    gathered = [columns for of_rank in all_gather_objects(rank, mine) for columns in of_rank]
+    gathered = [columns for of_rank in rank.communicator.gather_objects(mine) for columns in of_rank]
     if not gathered:
         raise TravError("The edges have no partitions: give at least one, which may have no rows.")
     names = [name for name, _ in gathered[0]]
@@ -277,5 +277,5 @@ def _isolated(rank: Rank, vertices: object, dtypes: Sequence[Dtype]) -> list[lis
             found = [[column.rename("vertices") for column in columns]]
         except TravError as refused:
             error = refused
-    raise_together(rank, error)
+    rank.communicator.raise_together(error)
     return found

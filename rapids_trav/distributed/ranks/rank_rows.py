@@ -20,7 +20,6 @@ import numpy as np
 from rapids_trav.csr.adjacency import search_offsets
 from rapids_trav.csr.array import Array
 from rapids_trav.distributed.ranks.numbering import Numbering, counted
-from rapids_trav.distributed.ranks.rank import all_gather_objects
 from rapids_trav.engines.multigpu.communicator import Communicator
 from rapids_trav.engines.multigpu.local_work import SHIFT
 from rapids_trav.engines.multigpu.partition import Part
@@ -125,7 +124,13 @@ class RankRows:
                 masks.append(move(flags, self.numbering.rank.xp))
             except TravError as refused:
                 errors.append(refused.with_traceback(None))
-        _refuse([error for of_rank in all_gather_objects(self.numbering.rank, errors) for error in of_rank])
+        _refuse(
+            [
+                error
+                for of_rank in self.numbering.rank.communicator.gather_objects(errors)
+                for error in of_rank
+            ]
+        )
         return masks
 
     def chosen_everywhere(self, chosen: Array) -> Array:

@@ -33,7 +33,7 @@ import numpy as np
 
 from rapids_trav.distributed.ranks.columns import Component, read_components
 from rapids_trav.distributed.ranks.meeting import meet
-from rapids_trav.distributed.ranks.rank import Rank, all_gather_objects
+from rapids_trav.distributed.ranks.rank import Rank
 from rapids_trav.distributed.ranks.spread_ids import SpreadIds, SpreadRange, SpreadTuples, chosen
 from rapids_trav.distributed.ranks.values import Integers, Kind, Labels, Values
 from rapids_trav.errors import TravError
@@ -101,7 +101,7 @@ def renumber_spread_integers(rank: Rank, arrays: Sequence[Array], dtype: Dtype |
     """Renumber integers, which are decoded to `dtype`; if None, to one that holds them all."""
     filled = [array for array in arrays if len(array)]
     spans = [(array.dtype, int(array.min()), int(array.max())) for array in filled]
-    spans = [span for rank_spans in all_gather_objects(rank, spans) for span in rank_spans]
+    spans = [span for rank_spans in rank.communicator.gather_objects(spans) for span in rank_spans]
     first, last = min((s[1] for s in spans), default=0), max((s[2] for s in spans), default=-1)
     integer_dtype = common_integer_dtype({s[0] for s in spans}, first, last)
     kind = Integers(rank, integer_dtype, integer_dtype if dtype is None else dtype)
@@ -164,7 +164,7 @@ def _together(
     except (TypeError, ValueError) as caught:
         error = _portable(caught)
         unordered = [part.name for part in parts if part.rows and not has_order(part.data[1])]
-    gathered = all_gather_objects(rank, (error, unordered))
+    gathered = rank.communicator.gather_objects((error, unordered))
     first = next((one for one, _ in gathered if one is not None), None)
     if first is None:
         return result

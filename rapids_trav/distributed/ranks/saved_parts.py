@@ -25,7 +25,7 @@ import numpy as np
 from rapids_trav.csr.array import Array
 from rapids_trav.distributed.ranks.edge_ends import rounds
 from rapids_trav.distributed.ranks.numbering import Numbering, stable_order
-from rapids_trav.distributed.ranks.rank import Rank, all_gather_objects, raise_together
+from rapids_trav.distributed.ranks.rank import Rank
 from rapids_trav.distributed.ranks.rank_graph import RankBuildOptions, RankGraph, assemble
 from rapids_trav.distributed.ranks.rank_rows import Ends, RankRows, RankSource, has, rows_of
 from rapids_trav.distributed.ranks.rank_values import RankAnswers
@@ -78,15 +78,15 @@ def save(graph: RankGraph, folder: str) -> None:
                 )
             except TravError as refused:
                 error = refused
-        raise_together(rank, error)
-        partial = all_gather_objects(rank, partial)[0]
+        rank.communicator.raise_together(error)
+        partial = rank.communicator.gather_objects(partial)[0]
         try:
             entry, tables, arrays = describe(graph.ids.base, rank.library)
             arrays |= {"src": source, "dst": destination}
             write_graph(partial / f"part_{rank.rank}", {"ids": entry}, arrays, tables)
         except TravError as refused:
             error = refused
-        raise_together(rank, error)
+        rank.communicator.raise_together(error)
         if target is not None:
             try:
                 (partial / PARTS).write_bytes(head_bytes(_head(graph)))
@@ -97,7 +97,7 @@ def save(graph: RankGraph, folder: str) -> None:
                 why = refused.strerror or refused
                 failure = TravError(f"{folder} cannot be written: {why}; name another folder.")
                 error = in_use(folder) if taken(refused) else failure
-        raise_together(rank, error)
+        rank.communicator.raise_together(error)
 
 
 def _head(graph: RankGraph) -> dict[str, Any]:
@@ -157,7 +157,7 @@ def open_parts(rank: Rank, folder: str, options: RankBuildOptions) -> RankGraph:
             error = refused
         except (KeyError, TypeError, ValueError) as wrong:  # a head that `save` did not write
             error = damaged(path, f"does not hold a graph in parts ({first_line(wrong)})")
-        raise_together(rank, error)
+        rank.communicator.raise_together(error)
         ids, _ = build_ids(rank, sides)
     if ids.n != head["n_vertices"]:
         raise damaged(path, f"holds {ids.n:,} vertex ids, but should hold {head['n_vertices']:,}")

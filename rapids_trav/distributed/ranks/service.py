@@ -16,7 +16,7 @@ import numpy as np
 from rapids_trav.algorithms import bfs, khop, levels, paths
 from rapids_trav.algorithms.options import PathOptions, whole_number
 from rapids_trav.distributed.ranks import saved_parts
-from rapids_trav.distributed.ranks.rank import Rank, all_gather_objects
+from rapids_trav.distributed.ranks.rank import Rank
 from rapids_trav.distributed.ranks.rank_graph import RankBuildOptions, RankGraph, build_graph
 from rapids_trav.distributed.ranks.rank_rows import count_duplicates, count_self_loops
 from rapids_trav.distributed.ranks.rank_validation import check_search
@@ -156,7 +156,7 @@ def _degrees(graph: RankGraph, direction: Any = "out") -> Kept:
 
 def _memory(graph: RankGraph) -> Kept:
     held: dict[str, int] = {}
-    for of_rank in all_gather_objects(graph.rank, graph.memory()):
+    for of_rank in graph.rank.communicator.gather_objects(graph.memory()):
         for structure, n_bytes in of_rank:
             held[structure] = held.get(structure, 0) + n_bytes
     column, place = graph.rank.library.column, graph.engine.place

@@ -5,8 +5,6 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
 from rapids_trav.errors import TravError
 
 if TYPE_CHECKING:
@@ -53,10 +51,9 @@ def connect_devices(control: TcpCommunicator, wanted: str | None) -> tuple[Devic
 
 def _connect_gpus(control: TcpCommunicator) -> Communicator:
     """Return NCCL's connection, or one through the host if ranks share a GPU, which NCCL refuses."""
-    from rapids_trav.engines.multigpu.communicator import gather_objects
     from rapids_trav.engines.multigpu.one_launch.peers import gpu
 
-    gpus = gather_objects(control, gpu(), np)
+    gpus = control.gather_objects(gpu())
     if len(set(gpus)) < len(gpus):
         from rapids_trav.engines.multigpu.staged import StagedCommunicator
 
@@ -65,5 +62,5 @@ def _connect_gpus(control: TcpCommunicator) -> Communicator:
 
     from rapids_trav.distributed.session.guarded_nccl import GuardedNccl
 
-    first = gather_objects(control, nccl.get_unique_id() if control.rank == 0 else None, np)[0]
+    first = control.gather_objects(nccl.get_unique_id() if control.rank == 0 else None)[0]
     return GuardedNccl(first, control)

@@ -1,13 +1,11 @@
-"""Protocol for communication between ranks, against which a search over many ranks is written.
+"""Connection between ranks, against which a search over many ranks is written.
 
 All ranks make the same calls in the same order, and all ranks of a group (such as a row of the grid) pass the
 same group.  A call raises a `RankError` after the communicator's deadline, or when any rank has called
 `abort`, so that no call hangs.
 
-Exchange of small Python objects between ranks.
-
-Arrays are sent as they are.  Anything else is pickled and sent as 32-bit words, preceded by its length in
-bytes, since every communicator takes 32-bit words.
+Small Python objects are pickled and sent as 32-bit words, which every communicator takes, preceded by their
+length in bytes.
 """
 
 from __future__ import annotations
@@ -16,12 +14,13 @@ import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from types import ModuleType
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from rapids_trav.engines.multigpu.grid import Grid, choose_grid
 from rapids_trav.errors import CLOSED, TravError, first_line
 from rapids_trav.frames.columns import Array, move
 
@@ -63,6 +62,8 @@ class RankError(TravError):
         return type(self), (self.args[0], self.rank)  # keeps its rank when it is pickled
 
 
+Item = TypeVar("Item")
+LENGTH_WORDS = 2  # words before the bytes of an object, which hold their number
 DEADLINE = 60.0  # seconds that a rank waits for the others, by default
 
 Form = tuple[np.dtype, int]  # dtype and length of an array
@@ -81,21 +82,24 @@ class Traffic:
         notes, which are parts of other messages.
     sums : int
         Sums over all ranks that the rank took part in.
+    sum_messages : int
+        Messages of those sums, each of which may carry a note.
     """
 
     messages: int = 0
     bytes: int = 0
     sums: int = 0
+    sum_messages: int = 0
 
     def __add__(self, other: Traffic) -> Traffic:
-        return Traffic(self.messages + other.messages, self.bytes + other.bytes, self.sums + other.sums)
+        return Traffic(*(mine + theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)))
 
     def __sub__(self, other: Traffic) -> Traffic:
-        return Traffic(self.messages - other.messages, self.bytes - other.bytes, self.sums - other.sums)
+        return Traffic(*(mine - theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)))
 
 
 class Met(NamedTuple):
-    """Result of a meeting of all ranks.
+    """Result of a synchronisation of all ranks.
 
     Attributes
     ----------
@@ -125,23 +129,23 @@ class Note:
         At most `room`.
     room : int
         The same on all ranks.
+    axes : sequence of groups, optional
+        This rank's column and row of a grid of all ranks, which have all of its partners; by default those of
+        the squarest grid.  Numbers are added up along the one, then along the other, so that a rank sends
+        (R - 1) + (C - 1) messages.
     """
 
     partners: Sequence[int] = ()
     number: int = 0
     words: Array | None = None
     room: int = 0
-
-    def traffic(self, rank: int) -> Traffic:
-        """Return the traffic of a meeting at which `rank` sends this."""
-        others = sum(partner != rank for partner in self.partners)
-        return Traffic(bytes=others * (0 if self.words is None else self.words.nbytes), sums=1)
+    axes: Sequence[Sequence[int]] = ()
 
 
 NO_NOTE = Note()
 
 
-class Communicator(Protocol):
+class Communicator(ABC):
     """Connection of one rank with the others.
 
     A group is a tuple of ranks, in the same order on each of them, that includes the caller.  Arrays have one
@@ -149,97 +153,111 @@ class Communicator(Protocol):
     with them, unless all ranks of the group pass as `known` the forms of what they receive, in the order of
     the group.  An array that was sent may be changed after the call; a received array belongs to the
     receiver, unless the rank sent it to itself.
+
+    Attributes
+    ----------
+    rank, size : int
+        Number of this rank, from 0, and the number of ranks.
+    deadline : float
+        Seconds that a rank waits for others in one call.
+    traffic : Traffic
+        Traffic that this rank has sent so far.
+    xp : module
+        Module of the arrays, numpy or cupy.
+    stopping : bool
+        Set, from any thread, to end the current request.  Ranks add it up in each synchronisation, so that
+        all of them end at the same one.
     """
 
-    @property
-    def rank(self) -> int:
-        """Number of this rank, from 0."""
+    rank: int
+    size: int
+    deadline: float
+    traffic: Traffic
+    xp: ModuleType = np
+    stopping: bool = False
 
-    @property
-    def size(self) -> int:
-        """Number of ranks."""
-
-    @property
-    def deadline(self) -> float:
-        """Seconds that a rank waits for others in one call."""
-
-    @property
-    def traffic(self) -> Traffic:
-        """Traffic that this rank has sent so far."""
-
-    def all_gather(
-        self, group: Sequence[int], array: Array, known: Sequence[Form] | None = None
-    ) -> list[Array]:
-        """Send `array` to each rank of the group; return their arrays, in the order of the group."""
-
+    @abstractmethod
     def exchange(
         self, group: Sequence[int], arrays: Sequence[Array], known: Sequence[Form] | None = None
     ) -> list[Array]:
         """Send the k-th array to the k-th rank of the group; return what each sent to this one."""
 
-    def sum(self, values: Sequence[int]) -> list[int]:
-        """Return the sums, over all ranks, of a few integers."""
+    @abstractmethod
+    def sum_and_send(self, values: Sequence[int], note: Note) -> Met:
+        """Do what `meet` does, but for `stopping`."""
 
-    def meet(self, values: Sequence[int], note: Note = NO_NOTE) -> Met:
-        """Sum as `sum` does, and send partners a note, in the same message if possible.
-
-        Raises
-        ------
-        InterruptError
-            On all ranks, if the caller of any of them has interrupted the request.
-        """
-
+    @abstractmethod
     def check(self) -> None:
         """Raise a `RankError` if a rank has failed, been lost or called `abort`; return at once otherwise.
 
         For waits elsewhere, such as for a kernel.
         """
 
+    @abstractmethod
     def abort(self, reason: str, rank: int | None = None) -> None:
         """Make the pending and all later calls of every rank raise a `RankError`; the first reason is kept.
 
         `rank` is the one at fault, by default this one.  May be called from any thread, and returns at once.
         """
 
+    def axes(self, note: Note) -> Sequence[Sequence[int]]:
+        """Return the groups along which numbers are added up, one after the other."""
+        if note.axes:
+            return note.axes
+        grid = Grid(*choose_grid(self.size), 0)
+        row, column = grid.place(self.rank)
+        return grid.ranks_of_column(column), grid.ranks_of_row(row)
 
-class BaseCommunicator(ABC):
-    """Base of communicators: gathering is an exchange, and a sum is a meeting without partners.
+    def count_sum(self, note: Note) -> None:
+        """Count the traffic of a sum over all ranks that carried a note."""
+        others = sum(partner != self.rank for partner in note.partners)
+        n_bytes = 0 if note.words is None else others * note.words.nbytes
+        sent = sum(len(group) - 1 for group in self.axes(note))
+        self.traffic += Traffic(bytes=n_bytes, sums=1, sum_messages=sent)
 
-    Attributes
-    ----------
-    stopping : bool
-        Set, from any thread, to end the current request.  Ranks add it up in each meeting, so that all of
-        them end at the same one.
-    """
+    @property
+    def everyone(self) -> tuple[int, ...]:
+        """All ranks, as a group."""
+        return tuple(range(self.size))
 
-    stopping = False
-
-    @abstractmethod
-    def exchange(
-        self, group: Sequence[int], arrays: Sequence[Array], known: Sequence[Form] | None = None
+    def all_gather(
+        self, group: Sequence[int], array: Array, known: Sequence[Form] | None = None
     ) -> list[Array]:
-        """See `Communicator.exchange`."""
-
-    @abstractmethod
-    def sum_and_send(self, values: Sequence[int], note: Note) -> Met:
-        """Do what `meet` does, but for `stopping`."""
+        """Send `array` to each rank of the group; return their arrays, in the order of the group."""
+        return self.exchange(group, [array] * len(group), known)
 
     def meet(self, values: Sequence[int], note: Note = NO_NOTE) -> Met:
-        """See `Communicator.meet`."""
+        """Sum a few integers over all ranks, and send partners a note, in the same message if possible.
+
+        Raises
+        ------
+        InterruptError
+            On all ranks, if the caller of any of them has interrupted the request.
+        """
         met = self.sum_and_send((*values, int(self.stopping)), note)
         if met.sums.pop():
             raise InterruptError
         return met
 
-    def all_gather(
-        self, group: Sequence[int], array: Array, known: Sequence[Form] | None = None
-    ) -> list[Array]:
-        """See `Communicator.all_gather`."""
-        return self.exchange(group, [array] * len(group), known)
-
     def sum(self, values: Sequence[int]) -> list[int]:
-        """See `Communicator.sum`."""
+        """Return the sums, over all ranks, of a few integers."""
         return self.meet(values).sums
+
+    def gather_objects(self, value: Item) -> list[Item]:
+        """Return the small object of each rank, in their order."""
+        received = self.all_gather(self.everyone, to_words(pickle.dumps(value), self.xp))
+        return [pickle.loads(to_bytes(words)) for words in received]
+
+    def exchange_objects(self, values: Sequence[Item]) -> list[Item]:
+        """Send the k-th small object to rank k; return what each rank sent to this one."""
+        received = self.exchange(self.everyone, [to_words(pickle.dumps(value), self.xp) for value in values])
+        return [pickle.loads(to_bytes(words)) for words in received]
+
+    def raise_together(self, error: Exception | None) -> None:
+        """Raise the first error that any rank has, on all ranks; return if no rank has one."""
+        for other in self.gather_objects(error):
+            if other is not None:
+                raise other
 
 
 @contextmanager
@@ -259,31 +277,6 @@ def sent(arrays: Sequence[Array], place: int) -> Traffic:
     """Return the traffic of sending arrays to a group in which the sender is at position `place`."""
     others = [array for position, array in enumerate(arrays) if position != place]
     return Traffic(len(others), sum(array.nbytes for array in others))
-
-
-Item = TypeVar("Item")
-LENGTH_WORDS = 2  # words before the data, which hold its length in bytes
-
-
-def gather_objects(communicator: Communicator, value: Item, xp: ModuleType) -> list[Item]:
-    """Return the small object of each rank, in their order; `xp` is the module of the ranks' arrays."""
-    words = to_words(pickle.dumps(value), xp)
-    received = communicator.all_gather(tuple(range(communicator.size)), words)
-    return [pickle.loads(to_bytes(words)) for words in received]
-
-
-def exchange_objects(communicator: Communicator, values: Sequence[Item], xp: ModuleType) -> list[Item]:
-    """Send the k-th small object to rank k; return what each rank sent to this one."""
-    words = [to_words(pickle.dumps(value), xp) for value in values]
-    received = communicator.exchange(tuple(range(communicator.size)), words)
-    return [pickle.loads(to_bytes(words)) for words in received]
-
-
-def raise_together(communicator: Communicator, error: Exception | None, xp: ModuleType) -> None:
-    """Raise the first error that any rank has, on all ranks; return if no rank has one."""
-    for other in gather_objects(communicator, error, xp):
-        if other is not None:
-            raise other
 
 
 def to_words(data: bytes | memoryview, xp: ModuleType) -> Array:

@@ -2,8 +2,7 @@
 
 Arrays are sent by `ncclSend` and `ncclRecv` in groups over one communicator of all ranks, which serves both
 rows and columns of the grid.  Unless the receivers know the type and length of an array, each partner first
-gets them in a header of 8 bytes.  Sums use `ncclAllReduce`; if there are few ranks, they send each other
-their numbers instead, and add them up on the host.
+gets them in a header of 8 bytes.
 
 The calls only enqueue work.  A rank waits by polling an event, so that it can notice that it has to stop.  A
 separate thread enforces the deadline by calling `ncclCommAbort`; it works even if an enqueuing call does not
@@ -29,7 +28,7 @@ from cupy.cuda import nccl
 from rapids_trav.engines.multigpu.communicator import (
     DEADLINE,
     Array,
-    BaseCommunicator,
+    Communicator,
     Form,
     Met,
     Note,
@@ -41,13 +40,12 @@ from rapids_trav.errors import TravError, first_line
 
 DTYPES = tuple(map(np.dtype, (np.int32, np.uint32, np.int64, np.uint64, np.float32, np.float64)))
 Transfer = tuple[int, Array, Array]  # a rank, what it is sent, and where what it sends is received
-MESHED = 16  # ranks, at most, that send each other their numbers, so that a meeting is one launch
 LENGTH_BITS = 56  # bits of a header for the length; the number of the type is above
 POLL = 0.02  # seconds between two checks by the thread that enforces the deadline
 SPIN = 1e-3  # seconds that a rank polls an event without a pause
 
 
-class NcclCommunicator(BaseCommunicator):
+class NcclCommunicator(Communicator):
     """Communicator of one rank; see `communicator.Communicator`.
 
     It uses the current device and CuPy's current stream.
@@ -80,6 +78,7 @@ class NcclCommunicator(BaseCommunicator):
         self.rank = rank
         self.size = size
         self.traffic = Traffic()
+        self.xp = cupy
         self.deadline = deadline
         self._watch = watch
         self._failure: str | None = None
@@ -114,47 +113,34 @@ class NcclCommunicator(BaseCommunicator):
         if note.words is not None:
             slots[: len(note.words)] = note.words.view(np.uint32)
         own, *notes = (slots[i * room : (i + 1) * room] for i in range(1 + len(partners)))
-        notes = [own if k == self.rank else slot for k, slot in zip(partners, notes, strict=True)]
-        transfers = [(k, own, slot) for k, slot in zip(partners, notes, strict=True) if k != self.rank]
-        meet = self._sent_to_all if self.size <= MESHED else self._summed
-        sums, numbers = meet(values, partners, note.number, transfers)
-        self.traffic += note.traffic(self.rank)
-        return Met(sums, numbers, notes)
-
-    def _sent_to_all(
-        self, values: Sequence[int], partners: Sequence[int], number: int, transfers: list[Transfer]
-    ) -> tuple[list[int], list[int]]:
-        """Send each rank the numbers, in one launch with the transfers; return the sums and the partners'."""
-        each = len(values) + 1
-        table = cupy.asarray(np.tile(np.array([*values, number], np.int64), self.size))
-        rows = [table[k * each : (k + 1) * each] for k in range(self.size)]
-        self._send_and_receive(
-            [*transfers, *((k, rows[self.rank], rows[k]) for k in range(self.size) if k != self.rank)]
-        )
-        found = table.get().reshape(self.size, each)
-        return found[:, :-1].sum(axis=0).tolist(), found[list(partners), -1].tolist()
-
-    def _summed(
-        self, values: Sequence[int], partners: Sequence[int], number: int, transfers: list[Transfer]
-    ) -> tuple[list[int], list[int]]:
-        """Sum the values of all ranks; send the partners the number beside the transfers."""
-        n = len(values)
-        numbers = cupy.asarray(np.array([*values, number, *[number] * len(partners)], np.int64))
-        mine = numbers[n : n + 1]
-        theirs = [(k, numbers[n + 1 + i : n + 2 + i]) for i, k in enumerate(partners)]
-        with self._call() as stream:
-            pointer = numbers.data.ptr
-            self._nccl.allReduce(pointer, pointer, n, nccl.NCCL_INT64, nccl.NCCL_SUM, stream.ptr)
-            self._enqueue([*transfers, *((k, mine, into) for k, into in theirs if k != self.rank)], stream)
-        found = numbers.tolist()
-        return found[:n], found[n + 1 :]
+        slot_of = {k: own if k == self.rank else slot for k, slot in zip(partners, notes, strict=True)}
+        sums, numbers = list(values), {self.rank: note.number}
+        for group in self.axes(note):
+            if len(group) == 1:
+                continue
+            table = cupy.asarray(np.tile(np.array([*sums, note.number], np.int64), len(group)))
+            rows = dict(zip(group, table.reshape(len(group), -1), strict=True))
+            others = [k for k in group if k != self.rank]
+            self._send_and_receive(
+                [(k, own, slot_of[k]) for k in others if k in slot_of]
+                + [(k, rows[self.rank], rows[k]) for k in others]
+            )
+            *columns, told = table.get().reshape(len(group), -1).T.tolist()
+            sums = [sum(column) for column in columns]
+            numbers |= zip(group, told, strict=True)
+        self.count_sum(note)
+        return Met(sums, [numbers[k] for k in partners], [slot_of[k] for k in partners])
 
     def check(self) -> None:
         if self._watch is not None and (reason := self._watch()) is not None:
-            self.abort(reason)
+            self.give_up(reason)
         self._check()
 
     def abort(self, reason: str, rank: int | None = None) -> None:
+        self.give_up(reason)
+
+    def give_up(self, reason: str) -> None:
+        """Make the calls of this rank fail; returns at once."""
         with self._lock:
             if self._failure is None and not self._closed.is_set():
                 self._failure = reason
@@ -186,20 +172,15 @@ class NcclCommunicator(BaseCommunicator):
     def _send_and_receive(self, transfers: list[Transfer]) -> None:
         """Send to and receive from all ranks at once, as bytes; both sides leave out empty arrays."""
         with self._call() as stream:
-            self._enqueue(transfers, stream)
-
-    def _enqueue(self, transfers: list[Transfer], stream: Any) -> None:
-        if not transfers:
-            return
-        nccl.groupStart()
-        try:
-            for rank, out, back in transfers:
-                if out.nbytes:
-                    self._nccl.send(out.data.ptr, out.nbytes, nccl.NCCL_INT8, rank, stream.ptr)
-                if back.nbytes:
-                    self._nccl.recv(back.data.ptr, back.nbytes, nccl.NCCL_INT8, rank, stream.ptr)
-        finally:
-            nccl.groupEnd()
+            nccl.groupStart()
+            try:
+                for rank, out, back in transfers:
+                    if out.nbytes:
+                        self._nccl.send(out.data.ptr, out.nbytes, nccl.NCCL_INT8, rank, stream.ptr)
+                    if back.nbytes:
+                        self._nccl.recv(back.data.ptr, back.nbytes, nccl.NCCL_INT8, rank, stream.ptr)
+            finally:
+                nccl.groupEnd()
 
     @contextmanager
     def _call(self) -> Iterator[Any]:
@@ -219,7 +200,7 @@ class NcclCommunicator(BaseCommunicator):
             self._check()
         except nccl.NcclError as error:
             self._check()  # an abort makes current calls fail, and its reason is more precise
-            self.abort(f"rank {self.rank} received an error from NCCL: {first_line(error)}")
+            self.give_up(f"rank {self.rank} received an error from NCCL: {first_line(error)}")
             self._check()
         finally:
             self._since = None
@@ -238,9 +219,9 @@ class NcclCommunicator(BaseCommunicator):
                 continue
             reason = self._watch() if self._watch else None
             if reason is not None:
-                self.abort(reason)
+                self.give_up(reason)
             elif time.monotonic() - since > self.deadline:
-                self.abort(f"rank {self.rank} waited {self.deadline:g} s for the others without an answer")
+                self.give_up(f"rank {self.rank} waited {self.deadline:g} s for the others without an answer")
 
 
 def header(array: Array) -> int:

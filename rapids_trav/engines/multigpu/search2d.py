@@ -11,9 +11,9 @@ messages per level, instead of the R * C - 1 of a partition in one dimension.
 
 Each level, on every rank:
 
-1. stop if the frontiers of all ranks are empty, by a sum over all ranks (K13).  Together with the sum, the
-   ranks of a column exchange the sizes of their frontiers, which determine the forms of the next
-   messages, and the frontiers themselves if they are short;
+1. stop if the frontiers of all ranks are empty, by a sum along the columns and then along the rows (K13).
+   Together with the sum, the ranks of a column exchange the sizes of their frontiers, which determine the
+   forms of the next messages, and the frontiers themselves if they are short;
 2. expand: gather the frontier from the ranks of this column (K8), unless step 1 has sent it;
 3. follow the frontier's edges and claim the vertices that they lead to, in a bitmap of this rank alone (K5,
    K6; `follow`); a vertex that was claimed is not sent again in this search;
@@ -149,6 +149,8 @@ def _search(
     ways = sweeps(part, direction, any_predecessor, bottom_up)
     followers = [Follower(work, sweep, block, claim) for sweep in ways]
     partners = sorted({rank for sweep in ways for rank in sweep.expand_group})
+    row, column = part.grid.place(part.rank)
+    axes = part.grid.ranks_of_column(column), part.grid.ranks_of_row(row)
     targets = None if options.targets is None else _own(part, options.targets, "target")
     frontier = work.settle(owned, [(_own(part, sources, "source"), -1)], 0)
     # Bitmaps that are asked for are sent even of no vertices, which the last meeting should not do.
@@ -161,7 +163,7 @@ def _search(
         at_limit = level == options.depth_limit
         room = 0 if at_limit else most_inline
         words = _note(work, frontier, block, exchange, room)
-        note = Note(partners, len(frontier), words, room)
+        note = Note(partners, len(frontier), words, room, axes)
         before_sum = communicator.traffic
         met = communicator.meet([len(frontier), unfound], note)
         n_frontier, n_unfound = met.sums

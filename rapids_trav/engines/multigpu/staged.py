@@ -13,7 +13,6 @@ import numpy as np
 
 from rapids_trav.engines.multigpu.communicator import (
     Array,
-    BaseCommunicator,
     Communicator,
     Form,
     Met,
@@ -23,7 +22,7 @@ from rapids_trav.engines.multigpu.communicator import (
 from rapids_trav.frames.columns import move
 
 
-class StagedCommunicator(BaseCommunicator):
+class StagedCommunicator(Communicator):
     """Communicator of one rank that works on a GPU; see `communicator.Communicator`.
 
     Parameters
@@ -34,11 +33,17 @@ class StagedCommunicator(BaseCommunicator):
 
     def __init__(self, host: Communicator) -> None:
         self.rank, self.size, self.deadline = host.rank, host.size, host.deadline
-        self.check, self.abort = host.check, host.abort
+        self.xp = cupy
         self._host = host
 
+    def check(self) -> None:
+        self._host.check()
+
+    def abort(self, reason: str, rank: int | None = None) -> None:
+        self._host.abort(reason, rank)
+
     @property
-    def traffic(self) -> Traffic:
+    def traffic(self) -> Traffic:  # type: ignore[override]
         return self._host.traffic
 
     def exchange(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +23,7 @@ from distributed.protocol import to_serialize
 from rapids_trav.engines.multigpu.communicator import (
     DEADLINE,
     Array,
-    BaseCommunicator,
+    Communicator,
     Form,
     Met,
     Note,
@@ -48,7 +48,7 @@ class _Message:
     content: Any
 
 
-class TcpCommunicator(BaseCommunicator):
+class TcpCommunicator(Communicator):
     """Communicator of one rank; see `communicator.Communicator`.
 
     Parameters
@@ -80,8 +80,8 @@ class TcpCommunicator(BaseCommunicator):
         self._inbox: dict[int, deque[_Message]] = {k: deque() for k in self._links.others}
         self._left: set[int] = set()  # ranks that have closed
         self._outcome: Outcome = None  # how the last request ended here
-        self._waits = False  # whether a call still waits for messages
-        self._held_up: dict[int, bool] = {}  # whether late ranks say that they wait, too
+        self._awaited: Collection[int] | None = None  # ranks that a call waits for, if one does
+        self._waiting: dict[int, list[int] | None] = {}  # the same of other ranks, as they say when asked
 
     async def join(self, addresses: Sequence[str]) -> None:
         """Connect with the ranks at these addresses, given in rank order; return when all are connected."""
@@ -103,15 +103,18 @@ class TcpCommunicator(BaseCommunicator):
         return [arrays[place] if k == self.rank else _unpacked(received[k]) for k in group]
 
     def sum_and_send(self, values: Sequence[int], note: Note) -> Met:
-        mine = list(map(int, (*values, note.number)))
-        outgoing: dict[int, list] = {k: [mine, None] for k in self._inbox}
         words = NOTHING if note.words is None else note.words.view(np.uint32)
-        outgoing |= {k: [mine, _packed(words)] for k in note.partners if k != self.rank and len(words)}
-        received = self._meet(("sum",), outgoing) | {self.rank: [mine, None]}
-        self.traffic += note.traffic(self.rank)
-        *columns, _ = zip(*(numbers for numbers, _ in received.values()), strict=True)
-        notes = [words if k == self.rank else _unpacked(received[k][1]) for k in note.partners]
-        return Met([sum(column) for column in columns], [received[k][0][-1] for k in note.partners], notes)
+        sums, told = list(map(int, values)), {self.rank: (note.number, words)}
+        for group in self.axes(note):
+            mine = [*sums, note.number]
+            outgoing: dict[int, list] = {k: [mine, None] for k in group if k != self.rank}
+            if len(words):
+                outgoing |= {k: [mine, _packed(words)] for k in outgoing if k in note.partners}
+            for k, ((*theirs, number), packed) in self._meet(("sum",), outgoing).items():
+                sums = [one + other for one, other in zip(sums, theirs, strict=True)]
+                told[k] = number, _unpacked(packed)
+        self.count_sum(note)
+        return Met(sums, [told[k][0] for k in note.partners], [told[k][1] for k in note.partners])
 
     def conclude(self, outcome: Outcome) -> list[Outcome]:
         """Tell all ranks how a request ended here, None for success; return the outcomes of all ranks.
@@ -173,14 +176,14 @@ class TcpCommunicator(BaseCommunicator):
             raise self.error()
         self._post({k: {"label": label, "content": content} for k, content in outgoing.items()})
         with self._changed:
-            self._waits = True
+            self._awaited = outgoing.keys()
             settled = self._wait(lambda: self._settled(label, outgoing), self.deadline)
             if not settled:
                 self._find_late_rank(label, outgoing)
             if self.failure is None:
                 other = self._mismatched_rank(label, outgoing)
                 if other is None:
-                    self._waits = False
+                    self._awaited = None
                     return {k: self._inbox[k].popleft().content for k in outgoing}
         if self.failure is None and other is not None:
             self.fail(*self._mismatch_reason(other, label))
@@ -211,20 +214,31 @@ class TcpCommunicator(BaseCommunicator):
         return f"rank {k} calls {other.label[0]} while rank {self.rank} calls {label[0]}", k
 
     def _find_late_rank(self, label: tuple, ranks: Mapping[int, object]) -> None:
-        """Fail with the rank that did not come in time; the lock is held at entry and at exit."""
-        late = [k for k in ranks if not self._inbox[k]]
-        self._held_up.clear()
-        self._post({k: {"where": True} for k in late})
-        self._wait(lambda: self._settled(label, ranks) or self._held_up.keys() >= set(late), ASK)
-        if self.failure is not None or self._settled(label, ranks):
-            return
-        # A rank that waits elsewhere is held up by the one at fault, and times out at about that time.
-        missing = [k for k in late if not self._held_up.get(k)] or late
-        names = ", ".join(map(str, missing))
-        self.fail(
-            f"rank {names} did not answer rank {self.rank} within {self.deadline:g} s",
-            missing[0],
-        )
+        """Fail with the rank that did not come in time; the lock is held at entry and at exit.
+
+        A rank that waits elsewhere is held up by the one at fault, and times out at about that time.
+        """
+        self._waiting.clear()
+        late = asked = self._missing(ranks)
+        at_fault: list[int] = []
+        while asked and not at_fault:
+            self._ask_where(asked, lambda: self._settled(label, ranks))
+            if self.failure is not None or self._settled(label, ranks):
+                return
+            at_fault = [k for k in asked if self._waiting.get(k) is None]
+            further = {k for held_up in asked for k in self._waiting.get(held_up) or ()}
+            asked = sorted(further - self._waiting.keys() - {self.rank})
+        at_fault = at_fault or late
+        names = ", ".join(map(str, at_fault))
+        self.fail(f"rank {names} did not answer rank {self.rank} within {self.deadline:g} s", at_fault[0])
+
+    def _ask_where(self, asked: list[int], settled: Callable[[], bool]) -> None:
+        """Ask ranks for whom they wait; return when they have said so, at the latest after `ASK` seconds."""
+        self._post({k: {"where": True} for k in asked})
+        self._wait(lambda: settled() or self._waiting.keys() >= set(asked), ASK)
+
+    def _missing(self, ranks: Iterable[int]) -> list[int]:
+        return [k for k in ranks if not self._inbox[k]]
 
     def _post(self, messages: Mapping[int, dict]) -> None:
         if not self._links.post(messages):
@@ -236,15 +250,17 @@ class TcpCommunicator(BaseCommunicator):
             self.fail(message["abort"], message["rank"], notify=False)
             return
         if message is not None and "where" in message:
-            self._post({k: {"held_up": self._waits}})
+            with self._changed:
+                waits_for = None if self._awaited is None else self._missing(self._awaited)
+            self._post({k: {"waits_for": waits_for}})
             return
         with self._changed:
             if message is None:
                 self._left.add(k)
             elif "label" in message and self.failure is None:
                 self._inbox[k].append(_Message(tuple(message["label"]), message["content"]))
-            elif "held_up" in message:
-                self._held_up[k] = message["held_up"]
+            elif "waits_for" in message:
+                self._waiting[k] = message["waits_for"]
             self._changed.notify_all()
 
 

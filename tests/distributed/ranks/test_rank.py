@@ -5,17 +5,16 @@ import pytest
 from spread_columns import on_ranks
 
 from rapids_trav import TravError
-from rapids_trav.distributed.ranks.rank import all_gather_objects, exchange_objects, raise_together
 from rapids_trav.engines.multigpu.communicator import to_bytes, to_words
 
 
 def test_objects_come_in_the_order_of_the_ranks():
     values = [{"rank": 0}, None, [1.5, "x" * 1001], (2**70, b"")]
-    assert on_ranks(4, lambda rank: all_gather_objects(rank, values[rank.rank])) == [values] * 4
+    assert on_ranks(4, lambda rank: rank.communicator.gather_objects(values[rank.rank])) == [values] * 4
 
 
 def test_each_rank_gets_its_own():
-    answers = on_ranks(3, lambda rank: exchange_objects(rank, [(rank.rank, k) for k in range(3)]))
+    answers = on_ranks(3, lambda rank: rank.communicator.exchange_objects([(rank.rank, k) for k in range(3)]))
     assert answers == [[(k, receiver) for k in range(3)] for receiver in range(3)]
 
 
@@ -29,10 +28,10 @@ def test_bytes_as_words(length):
 
 def test_the_first_error_is_raised_by_all():
     def work(rank):
-        raise_together(rank, TravError(f"of rank {rank.rank}") if rank.rank else None)
+        rank.communicator.raise_together(TravError(f"of rank {rank.rank}") if rank.rank else None)
 
     assert [str(error) for error in on_ranks(3, work)] == ["of rank 1"] * 3
-    assert on_ranks(2, lambda rank: raise_together(rank, None)) == [None, None]
+    assert on_ranks(2, lambda rank: rank.communicator.raise_together(None)) == [None, None]
 
 
 def test_a_rank():

@@ -35,7 +35,6 @@ class Fabric:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.boxes: dict = defaultdict(deque)  # (from, to) -> messages
-        self.sums: dict = defaultdict(dict)  # sequence number of the sum -> rank -> values
         self.local = threading.local()
 
     def modules(self, size: int):
@@ -45,7 +44,7 @@ class Fabric:
         class NcclCommunicator:
             def __init__(self, n_ranks, unique_id, rank):
                 assert (n_ranks, unique_id) == (size, b"id")
-                self.rank, self.n_sums, self.state = rank, 0, "open"
+                self.rank, self.state = rank, "open"
                 fabric.local.pending, fabric.local.depth = [], 0
 
             def send(self, pointer, count, kind, peer, stream):
@@ -64,22 +63,6 @@ class Fabric:
                     message = box.popleft()
                     assert len(message) == count
                     ctypes.memmove(pointer, message, count)
-                    return True
-
-                fabric.local.pending.append(step)
-
-            def allReduce(self, source, target, count, kind, operation, stream):
-                assert (kind, operation) == (nccl.NCCL_INT64, nccl.NCCL_SUM)
-                number, self.n_sums = self.n_sums, self.n_sums + 1
-                values = np.frombuffer(ctypes.string_at(source, 8 * count), np.int64)
-                with fabric.lock:
-                    fabric.sums[number][self.rank] = values
-
-                def step():
-                    if len(fabric.sums[number]) < size:
-                        return False
-                    total = np.sum(list(fabric.sums[number].values()), axis=0)
-                    ctypes.memmove(target, total.tobytes(), 8 * count)
                     return True
 
                 fabric.local.pending.append(step)
@@ -112,8 +95,6 @@ class Fabric:
             NcclCommunicator=NcclCommunicator,
             NcclError=RuntimeError,
             NCCL_INT8=0,
-            NCCL_INT64=4,
-            NCCL_SUM=0,
             groupStart=lambda: group(1),
             groupEnd=lambda: group(-1),
         )

@@ -71,7 +71,7 @@ def test_meeting():
             found.append((met.sums, met.numbers))
         return found, communicator.traffic
 
-    traffic = Traffic(bytes=4 * sum(lengths), sums=3)
+    traffic = Traffic(bytes=4 * sum(lengths), sums=3, sum_messages=6)
     of_pair = [([([6, 4], numbers)] * 3, traffic) for numbers in ([10, 12], [11, 13])]
     assert run_ranks(4, rank) == of_pair * 2
 

@@ -99,12 +99,8 @@ def test_groups_and_sums(over_fakes):
     assert over_fakes(4, rank) == [([0, 2], [6, 4]), ([1, 3], [6, 4])] * 2
 
 
-@pytest.mark.parametrize("meshed", [2, 16])
-def test_meeting(over_fakes, meshed, monkeypatch):
+def test_meeting(over_fakes):
     """Sums over all ranks come with a number and a note of each partner, which may be the rank itself."""
-    from rapids_trav.engines.multigpu import nccl
-
-    monkeypatch.setattr(nccl, "MESHED", meshed)
 
     def rank(communicator):
         me = communicator.rank
@@ -119,7 +115,7 @@ def test_meeting(over_fakes, meshed, monkeypatch):
         assert (sums, numbers) == ([6, 4], [10 + me % 2, 12 + me % 2])
         assert told == [list(range(me % 2)), list(range(2 + me % 2))]
         assert alone == ([20], [], [])
-        assert traffic == Traffic(bytes=4 * me, sums=2)
+        assert traffic == Traffic(bytes=4 * me, sums=2, sum_messages=4)
 
 
 def test_known_forms_need_no_header(over_fakes, monkeypatch):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 
 import grid_graphs
+import loopback
 import numpy as np
 import pytest
 import test_failures_2d
@@ -14,6 +16,11 @@ import test_traffic_2d
 from tcp_ranks import close_connections, communicators, run_ranks
 
 from rapids_trav.engines.multigpu.communicator import RankError
+from rapids_trav.engines.multigpu.grid import Grid
+from rapids_trav.engines.multigpu.local_cpu import CpuWork
+from rapids_trav.engines.multigpu.partition import build
+from rapids_trav.engines.multigpu.search2d import search
+from rapids_trav.engines.multigpu.tcp_links import Links
 
 SHARED = [
     "test_gathering_in_groups",
@@ -52,6 +59,57 @@ def test_failures_in_a_search(test, monkeypatch):
 def test_traffic_is_that_of_the_formula(shape, monkeypatch):
     monkeypatch.setattr(grid_graphs, "run_ranks", run_ranks)
     test_traffic_2d.test_counters_are_those_of_the_formula(shape, "auto", "out", 4)
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (1, 4)])
+def test_a_level_reaches_only_a_row_and_a_column(shape, monkeypatch):
+    """Messages of levels and synchronisations, counted where connections take them, and by the counters."""
+    graph, posted, post = grid_graphs.rmat(8), {}, Links.post
+    grid = Grid(*shape, graph.n)
+    bound = sum(shape) - 2
+
+    def counted(links, messages):
+        for k in messages:
+            if "label" in messages[k]:
+                posted.setdefault(links._rank, []).append(k)
+        return post(links, messages)
+
+    def rank(communicator):
+        mine = slice(communicator.rank, None, grid.size)
+        part = build(communicator, grid, [(graph.src[mine], graph.dst[mine])], CpuWork())
+        posted.pop(communicator.rank)
+        found = search(communicator, part, [int(graph.src[0])], **grid_graphs.asked(predecessors=False))
+        return found.traffic, found.levels, posted[communicator.rank]
+
+    monkeypatch.setattr(Links, "post", counted)
+    for number, (traffic, levels, to) in enumerate(run_ranks(grid.size, rank)):
+        row, column = grid.place(number)
+        assert set(to) == {*grid.ranks_of_row(row), *grid.ranks_of_column(column)} - {number}
+        assert len(to) == traffic.messages + traffic.sum_messages
+        assert traffic.sum_messages == bound * traffic.sums == bound * (levels + 1)
+        assert traffic.messages <= bound * levels
+
+
+def test_a_rank_that_is_held_up_in_another_row_is_not_named():
+    """In a sum of 2 x 2 ranks, rank 0 waits for rank 2, which waits for rank 3 in its column."""
+    given_up = threading.Event()
+
+    def rank(communicator):
+        if communicator.rank == 3:
+            return given_up.wait(60)
+        try:
+            if communicator.rank == 2:
+                time.sleep(0.5)  # rank 0 gives up first
+            return communicator.sum([1])
+        except RankError:
+            given_up.set()
+            raise
+
+    for of in (run_ranks, loopback.run_ranks):
+        given_up.clear()
+        with pytest.raises(RankError, match=r"Rank 3 did not answer rank \d within 2 s") as caught:
+            of(4, rank, deadline=2)
+        assert caught.value.rank == 3
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint64, np.float32, "M8[ns]", bool])

@@ -41,6 +41,7 @@ def test_counters_are_those_of_the_formula(shape, exchange, direction, inline):
         assert found.traffic.messages == levels + found.resolution.messages
         assert found.traffic.bytes == in_levels + found.resolution.bytes
         assert found.traffic.sums == found.levels + 1
+        assert found.traffic.sum_messages == found.traffic.sums * ((n_rows - 1) + (n_columns - 1))
         assert found.levels == len(found.trace)
 
 

@@ -26,7 +26,7 @@ import numpy as np
 from rapids_trav.csr.array import Array
 from rapids_trav.engines.cuda.runtime.loader import multiprocessors
 from rapids_trav.engines.interface import BfsOptions, Search
-from rapids_trav.engines.multigpu.communicator import DEADLINE, Communicator, gather_objects, raise_together
+from rapids_trav.engines.multigpu.communicator import DEADLINE, Communicator
 from rapids_trav.engines.multigpu.one_launch.launch import NAP, Common, Launch, RankMemory
 from rapids_trav.engines.multigpu.one_launch.peers import Card, Opened, gpu, turn
 from rapids_trav.engines.multigpu.one_launch.rows import RankRows
@@ -160,14 +160,14 @@ class Member:
     """
 
     def __init__(self, communicator: Communicator, rows: RankRows, *, least_pull: int = 0) -> None:
-        gathered = gather_objects(communicator, (gpu(), rows.edge.str), cupy)
+        gathered = communicator.gather_objects((gpu(), rows.edge.str))
         edge = max((np.dtype(edge) for _, edge in gathered), key=lambda dtype: dtype.itemsize)
         device = cupy.cuda.runtime.getDevice()
         sharing = [of for of, _ in gathered].count(gpu())
         blocks = max(1, multiprocessors(device) // sharing)
         self.rank = made_on_all(communicator, lambda: RankMemory(rows, edge, device, blocks))
         card = made_on_all(communicator, lambda: Card.of(self.rank.shared))
-        cards, totals = zip(*gather_objects(communicator, (card, self.rank.totals), cupy), strict=True)
+        cards, totals = zip(*communicator.gather_objects((card, self.rank.totals)), strict=True)
         self._opened = made_on_all(communicator, lambda: Opened(cards, rows.rank))
         self.common = Common.of(totals, edge, communicator.deadline, least_pull)
         self.rank.meet(self._opened.addresses)
@@ -224,5 +224,5 @@ def made_on_all(communicator: Communicator, make: Callable[[], Made]) -> Made:
         made.append(make())
     except (TravError, MemoryError) as raised:
         error = TravError(first_line(raised))
-    raise_together(communicator, error, cupy)
+    communicator.raise_together(error)
     return made[0]
