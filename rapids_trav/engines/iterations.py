@@ -66,31 +66,33 @@ class Executor(Protocol):
     """A running program: over edges in memory, in pages, or in blocks of which some stay.
 
     It holds the program's values, and decides where the edges are read from.
+
+    Attributes
+    ----------
+    values : array, (n,)
+        Of all vertices after the last iteration.
+    n_active : int
+        Number of active vertices.
+    residual, used_total : float
+        Sum of the absolute changes, if the program has a tolerance, and of its `total` that the last
+        iteration used.
+    counters : dict of str to int
+        Counts of mechanisms, as in `Run.counters`.
+    policy : mapping of str to float
+        What a resumed run need not measure or decide anew, as in `RunState.policy`.
     """
 
-    @property
-    def values(self) -> Array:
-        """Return the values of all vertices after the last iteration."""
+    residual: float
+    used_total: float
 
     @property
-    def n_active(self) -> int:
-        """Return the number of active vertices."""
-
+    def values(self) -> Array: ...
     @property
-    def residual(self) -> float:
-        """Return the sum of the absolute changes, if the program has a tolerance."""
-
+    def n_active(self) -> int: ...
     @property
-    def used_total(self) -> float:
-        """Return the sum of the program's `total` that the last iteration used."""
-
+    def counters(self) -> dict[str, int]: ...
     @property
-    def counters(self) -> dict[str, int]:
-        """Return the counts of mechanisms, as in `Run.counters`."""
-
-    @property
-    def policy(self) -> Mapping[str, float]:
-        """Return what a resumed run need not measure or decide anew, as in `RunState.policy`."""
+    def policy(self) -> Mapping[str, float]: ...
 
     def step(self, progress: RunProgress) -> None:
         """Run and record one iteration, or several if the state is not inspected between them."""

@@ -14,6 +14,7 @@ from rapids_trav.engines.blocks.cut import cut
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.cuda.programs import link
 from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES
+from rapids_trav.engines.iterations import RunProgress
 from rapids_trav.engines.runs import RunOptions
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.programs import shipped
@@ -353,7 +354,7 @@ def test_thread_blocks_share_a_short_list_of_long_rows(engine, monkeypatch, fres
     with BlocksExecutor(
         view, program, start, options, cuts
     ) as work:  # all rows are there for the first round
-        work.sweep("blocks")
+        work.step(RunProgress(0, False))
         counts, _ = work.state.read()
         n_edges = view.out.n_edges
         share = n_edges / work.state.n_thread_blocks

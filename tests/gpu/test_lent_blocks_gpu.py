@@ -23,9 +23,12 @@ from .test_blocks_gpu import PROGRAMS, on_host, outside, start_of
 pytestmark = pytest.mark.gpu
 
 
-def on_both(engine, view, program, start, shift, n_places, pinned=True, **options):
-    """Run a program over blocks of 1 << shift edges on the GPU and the CPU; return the run."""
-    from rapids_trav.engines.cuda.blocks.executor import BlocksExecutor
+def on_both(engine, view, program, start, shift, n_places, pinned=True, sweep=None, **options):
+    """Run a program over blocks of 1 << shift edges on the GPU and the CPU; return the run.
+
+    `sweep` is the number of edges of an iteration.
+    """
+    from rapids_trav.engines.cuda.blocks.lent import SharedBlocks
     from rapids_trav.engines.cuda.blocks.parts import plain_parts
     from rapids_trav.engines.iterations import iterate
 
@@ -34,8 +37,9 @@ def on_both(engine, view, program, start, shift, n_places, pinned=True, **option
     of_cpu = replace(away, out=replace(away.out, row_offsets=away.out.row_offsets.get()))
     with (
         closing(Lending(of_cpu, program, shift)) as cpu,
-        BlocksExecutor(away, program, start, options, cuts, plain_parts(away, cuts), cpu) as work,
+        SharedBlocks(cpu, away, program, start, options, cuts, plain_parts(away, cuts)) as work,
     ):
+        work._n_edges = sweep or work._n_edges
         return iterate(work, program, start, options)
 
 
@@ -85,9 +89,6 @@ def test_long_lists_go_and_come_in_parts(engine, monkeypatch):
 
 def test_a_checkpoint_has_what_the_cpu_was_given(engine, monkeypatch):
     """An iteration does not end before the CPU: what it has would be neither active nor in the values."""
-    from rapids_trav.engines.cuda.blocks.state import BlocksState
-
-    monkeypatch.setattr(BlocksState, "n_edges", 10_000)  # shorter iterations
     offers = Lending.offers
     monkeypatch.setattr(Lending, "offers", lambda cpu, wait=False: offers(cpu, wait) if wait else None)
     graph, program = CASES["rmat"], shipped.breadth_first()
@@ -99,7 +100,7 @@ def test_a_checkpoint_has_what_the_cpu_was_given(engine, monkeypatch):
     def checkpoint(state, done):
         states.append(RunState(state.values.copy(), state.active.copy()))
 
-    run = on_both(engine, view, program, start, 11, 2, checkpoint=checkpoint)
+    run = on_both(engine, view, program, start, 11, 2, sweep=10_000, checkpoint=checkpoint)
     wanted = engine.run(view, program, start, RunOptions()).values.get()
     assert np.array_equal(run.values.get(), wanted)
     assert run.counters["lent"] > 0 and len(states) > 2

@@ -129,12 +129,8 @@ class BlockSchedule:
         self._n_rows = np.maximum(cut.ends - cut.firsts, 1)
         self.residency = Residency(cut.n_blocks, cut.n_places)
         self.may_load = True
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget what waits; blocks in memory stay."""
-        self.counts: Array = np.zeros((self._cut.n_blocks, N_COUNTS), np.int64)
-        self.least: Array = np.full(self._cut.n_blocks, self._identity)
+        self.counts: Array = np.zeros((cut.n_blocks, N_COUNTS), np.int64)
+        self.least: Array = np.full(cut.n_blocks, self._identity)
 
     @property
     def waits(self) -> bool:

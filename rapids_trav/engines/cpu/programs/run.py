@@ -17,6 +17,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
 
 import numpy as np
 
@@ -70,30 +71,15 @@ def _executor(view: GatherView, program: Program, state: RunState, options: RunO
         _edges_of(view, push.least_room(view, program, options)) as edges,
         push.room(view, program, options) as may_push,
     ):
-        yield Sweeps(ProgramWork(view, program, state, options, team, may_push), edges)
+        yield Sweeps(edges, view, program, state, options, team, may_push)
 
 
-class Sweeps:
+class Sweeps(ProgramWork):
     """A running program over edges in memory, or in pages each of which is read once."""
 
-    def __init__(self, work: ProgramWork, edges: ResidentEdges | StreamedEdges) -> None:
-        self._work, self._edges = work, edges
-
-    @property
-    def values(self) -> Array:
-        return self._work.values
-
-    @property
-    def n_active(self) -> int:
-        return self._work.n_active
-
-    @property
-    def residual(self) -> float:
-        return self._work.residual
-
-    @property
-    def used_total(self) -> float:
-        return self._work.used_total
+    def __init__(self, edges: ResidentEdges | StreamedEdges, *work: Any) -> None:
+        super().__init__(*work)
+        self._edges = edges
 
     @property
     def counters(self) -> dict[str, int]:
@@ -101,22 +87,22 @@ class Sweeps:
 
     @property
     def policy(self) -> dict[str, float]:
-        return push.policy(self._work)
+        return push.policy(self)
 
     def step(self, progress: RunProgress) -> None:
-        mode = choose(self._work)
+        mode = choose(self)
         if mode == "push":
-            push.iterate(self._work, progress)
+            push.iterate(self, progress)
         else:
-            push.marked(self._work)
-            most = most_rounds(self._work, progress, mode)
+            push.marked(self)
+            most = most_rounds(self, progress, mode)
             if most > 1:
-                run_rounds(self._work, progress, most)
+                run_rounds(self, progress, most)
             else:
-                iterate(self._work, progress, self._edges, mode)
+                iterate(self, progress, self._edges, mode)
 
     def settle(self) -> Array:
-        return push.marked(self._work)
+        return push.marked(self)
 
 
 def _edges_of(view: GatherView, reserved: int) -> AbstractContextManager:

@@ -1,18 +1,29 @@
-"""Rows of blocks that the CPU takes from the GPU: lists of both directions (`kernels/gas_lent.cu`)."""
+"""A run over blocks that the CPU shares with the GPU (`kernels/gas_lent.cu`).
+
+With `processor="hybrid"`, the CPU follows waiting rows of blocks for which the link has no time, and offers
+the resulting values to their neighbours (`engines.cpu.programs.blocks.lending`; docs/systems.md, L5 and L9).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import cupy
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.blocks.cut import Cut
+from rapids_trav.engines.blocks.schedule import Moving
+from rapids_trav.engines.cpu.programs.blocks.lending import Lending
+from rapids_trav.engines.cuda.blocks.executor import BlocksExecutor
+from rapids_trav.engines.cuda.blocks.parts import Part
 from rapids_trav.engines.cuda.programs.link import load_program
 from rapids_trav.engines.cuda.runtime.arguments import ArgumentStruct, arguments_of
-from rapids_trav.engines.runs import GatherView
+from rapids_trav.engines.runs import GatherView, RunOptions
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.digest import ProgramKey
+from rapids_trav.programs.run_state import RunState
 
 FILE = "gas_lent.cu"
 LentArguments = arguments_of(FILE, "LentArguments")
@@ -84,3 +95,64 @@ class LentLists:
             self._values[:n].set(offers.values[first : first + n])
             self._arguments.update(most=n)
             self._kernels.launch("take_offers", n, self._arguments)
+
+
+class SharedBlocks(BlocksExecutor):
+    """A running program over blocks, with the CPU beside the GPU."""
+
+    def __init__(
+        self,
+        cpu: Lending,
+        view: GatherView,
+        program: Program,
+        start: RunState,
+        options: RunOptions,
+        cut: Cut,
+        parts: Sequence[Part],
+    ) -> None:
+        super().__init__(view, program, start, options, cut, parts)
+        self._cut, self._cpu, self._lent_edges = cut, cpu, 0
+        self._lists = LentLists(self.state.view, program, self.state.arguments)
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """Return the counts of `BlocksExecutor`, and the edges that the CPU has followed."""
+        return {**super().counters, "lent": self._lent_edges}
+
+    def _is_pending(self) -> bool:
+        return super()._is_pending() or self._cpu.is_busy
+
+    def _work_off(self, moved: Moving, most: int) -> None:
+        super()._work_off(moved, most)
+        self._take(moved)  # an iteration ends with all that is active on the device
+
+    def _wait(self, moved: Moving) -> None:
+        if self._schedule.is_loading:
+            super()._wait(moved)
+        else:
+            self._take(moved)
+
+    def _share(self, moved: Moving) -> None:
+        """Take what the CPU has done, and give it a block for which the link has no time."""
+        self._take(moved, wait=False)
+        block = None if self._cpu.is_busy else self._schedule.left_over()
+        if block is not None:
+            n_items = int(self._cut.ends[block] - self._cut.firsts[block])
+            self._cpu.lend(block, *self._lists.lend(block, n_items))
+            self.state.were_taken(block)
+            self._read()
+            self._schedule.used()
+
+    def _take(self, moved: Moving, wait: bool = True) -> None:
+        """Improve values by what the CPU offers; what becomes active on the device enters."""
+        found = self._cpu.offers(wait)
+        if found is None:
+            return
+        targets, offers, n_edges = found
+        self._lists.take(Lent(targets, offers))
+        self.state.recount()
+        self._read()
+        self._schedule.used()
+        moved.pushed += n_edges
+        self._lent_edges += n_edges
+        self._enter_residents()

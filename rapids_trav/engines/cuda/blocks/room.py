@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,7 +14,7 @@ from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.blocks.cut import PLACES, cut_for, least_place_bytes
 from rapids_trav.engines.cpu.programs.blocks.lending import Lending
 from rapids_trav.engines.cuda.blocks.executor import BlocksExecutor
-from rapids_trav.engines.cuda.blocks.lent import lent_bytes
+from rapids_trav.engines.cuda.blocks.lent import SharedBlocks, lent_bytes
 from rapids_trav.engines.cuda.blocks.parts import chosen_parts, place_bytes
 from rapids_trav.engines.cuda.blocks.plan import LEAST_BLOCK, state_bytes
 from rapids_trav.engines.cuda.build.in_memory import edge_type
@@ -39,16 +39,15 @@ def opened(
     if shared:
         vertex, value = view.out.column_indices.dtype.itemsize, np.dtype(program.dtype).itemsize
         n_bytes += lent_bytes(view.n_vertices, vertex, value)
-    with budget.hold(n_bytes, VERTICES, least):
+    with budget.hold(n_bytes, VERTICES, least), ExitStack() as held:
         plain = cut_for(view, budget.free, LEAST_BLOCK)
         frame = partial(packed_columns, view.out, budget, FRAMED)
         cut, parts = chosen_parts(view, options, plain, frame)
-        with (
-            budget.hold(cut.n_places * place_bytes(parts), PLACES),
-            closing(Lending(view, program, cut.shift)) if shared else nullcontext() as cpu,
-            BlocksExecutor(_on_device(view, program), program, state, options, cut, parts, cpu) as work,
-        ):
-            yield work
+        held.enter_context(budget.hold(cut.n_places * place_bytes(parts), PLACES))
+        run: Callable[..., BlocksExecutor] = BlocksExecutor
+        if shared:
+            run = partial(SharedBlocks, held.enter_context(closing(Lending(view, program, cut.shift))))
+        yield held.enter_context(run(_on_device(view, program), program, state, options, cut, parts))
 
 
 def _on_device(view: GatherView, program: Program) -> GatherView:

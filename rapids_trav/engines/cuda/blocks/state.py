@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import cupy
 import cupyx
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.blocks.cut import Cut
+from rapids_trav.engines.blocks.executor import Launched
 from rapids_trav.engines.blocks.schedule import ACTIVATED, N_COUNTS, WAITING
-from rapids_trav.engines.cuda.blocks.lent import Lent, LentLists
 from rapids_trav.engines.cuda.blocks.loader import CopyingLoader, Resident
 from rapids_trav.engines.cuda.blocks.plan import chunk_entries
 from rapids_trav.engines.cuda.build.host_rows import over_host
 from rapids_trav.engines.cuda.programs.link import load_program
-from rapids_trav.engines.cuda.programs.tally import Tally
 from rapids_trav.engines.cuda.runtime.arguments import ArgumentStruct, arguments_of
 from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES, multiprocessors
 from rapids_trav.engines.cuda.stream.buffers import bytes_to_device, to_host
@@ -40,14 +37,6 @@ MOST_ROUNDS = 1 << 12  # of a launch, during which the process cannot be interru
 MOST_WAITING = 32
 
 
-class Launched(NamedTuple):
-    """Counts of a launch: its rounds, the edges pushed along, and those of them read in host memory."""
-
-    rounds: int
-    pushed: int
-    rented: int
-
-
 class BlocksState:
     """Values, queues and counts of a run; `start` is copied.
 
@@ -68,7 +57,6 @@ class BlocksState:
         Blocks with whose waiting items the next launch begins.
     is_quiet : bool
         Whether there is nothing that a launch would take.
-    tally : Tally
     n_thread_blocks : int
         Of a launch.
     arguments : BlocksArguments
@@ -103,7 +91,6 @@ class BlocksState:
         self.is_quiet = True
         self._pushed = self._rented = 0
         self._activated = np.zeros(cut.n_blocks, np.int64)
-        self.tally = Tally(0, 0, 0, 0, 0, 0.0, start.total)
         self._kernels = load_program(
             ProgramKey(program),
             FILE,
@@ -170,10 +157,6 @@ class BlocksState:
             report[control + counts :].view(self._dtype),
         )
 
-    @property
-    def n_edges(self) -> int:
-        return self.view.out.n_edges
-
     def mark(self) -> None:
         """Let the items of all active vertices wait, and nothing else."""
         for bits in self._bits:
@@ -193,17 +176,14 @@ class BlocksState:
         self.entered.append(block)
         self.is_quiet = False
 
-    def lend(self, lists: LentLists, block: int) -> Lent:
-        """Take items that wait for a block off the device."""
-        lent = lists.lend(block, int(self._cut.ends[block] - self._cut.firsts[block]))
+    def were_taken(self, block: int) -> None:
+        """Bring the counts up to date after items that waited for a block have been taken off the device."""
         self._fetch_report()
         if self._counts_seen[block, WAITING] == 0:
             self._least[block] = self._least_seen[block] = self._identity
-        return lent
 
-    def take(self, lists: LentLists, offers: Lent) -> None:
-        """Improve values by offers; all items of vertices that become active wait."""
-        lists.take(offers)
+    def recount(self) -> None:
+        """Count again what waits, after values have been improved from outside."""
         self._kernels.launch("forget_counts", self._cut.n_blocks, self.arguments)
         self._count_waiting()
         self._fetch_report()

@@ -29,7 +29,6 @@ from rapids_trav.engines.cpu.programs.kernels import CHANGED, EDGES, N_STATS, RE
 from rapids_trav.engines.cuda.hybrid.cpu_executor import HostSide
 from rapids_trav.engines.cuda.hybrid.dispatcher import BOTH, CPU, GPU, Dispatcher
 from rapids_trav.engines.cuda.programs.run import DeviceExecutor
-from rapids_trav.engines.cuda.programs.state import ProgramState
 from rapids_trav.engines.cuda.programs.tally import write_total
 from rapids_trav.engines.cuda.stream.buffers import Slot, to_device, to_host
 from rapids_trav.engines.cuda.stream.feed import Task
@@ -45,7 +44,7 @@ from rapids_trav.programs.run_state import STORAGE_PENALTY, RunState, gather_mod
 PATIENCE = 10
 
 
-class HybridExecutor(DeviceExecutor[ProgramState]):
+class HybridExecutor(DeviceExecutor):
     """A running program on the CPU and the GPU, used as a context manager.
 
     Parameters

@@ -24,7 +24,7 @@ AHEAD = 64  # most iterations that are launched before the host reads what they 
 _WORD = 32
 
 
-class ResidentExecutor(DeviceExecutor[ProgramState]):
+class ResidentExecutor(DeviceExecutor):
     """A running program over edges in the GPU's memory; `start` is copied.
 
     Attributes

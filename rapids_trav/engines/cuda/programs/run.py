@@ -18,10 +18,9 @@ fixed order either.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Generic, Protocol, TypeVar
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.cuda.programs.tally import Tally
+from rapids_trav.engines.cuda.programs.state import ProgramState
 from rapids_trav.engines.iterations import RunProgress
 from rapids_trav.engines.runs import Moved, RunOptions
 from rapids_trav.programs.definition import Program
@@ -49,36 +48,14 @@ def choose_mode(
     return gather_mode(scout, n_edges) if penalty is None else gather_mode(scout, n_edges, True, penalty)
 
 
-class VertexState(Protocol):
-    """Values, active vertices and the counts of the last iteration, on the device."""
-
-    values: Array
-    tally: Tally
-
-    @property
-    def active(self) -> Array:
-        """Return a flag for each vertex."""
-
-    @property
-    def n_active(self) -> int:
-        """Return the number of active vertices."""
-
-    @property
-    def n_edges(self) -> int:
-        """Return the number of edges of the graph."""
-
-
-State = TypeVar("State", bound=VertexState)
-
-
-class DeviceExecutor(Generic[State]):
+class DeviceExecutor:
     """What all executors on a GPU have in common; see `engines.iterations.Executor`.
 
     A subclass runs an iteration in `sweep`, over edges that are resident, streamed, or shared with the CPU.
 
     Attributes
     ----------
-    state : VertexState
+    state : ProgramState
     moved : Moved
         Transfers of the last iteration to the device.
     may_push : bool
@@ -87,7 +64,7 @@ class DeviceExecutor(Generic[State]):
         Cost of reading scattered edges; None if the edges are in memory.
     """
 
-    state: State
+    state: ProgramState
     moved = Moved()
     may_push = False
     penalty: int | None = None

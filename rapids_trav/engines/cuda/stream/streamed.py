@@ -21,7 +21,6 @@ import numpy as np
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cpu.programs.run import notify_along
 from rapids_trav.engines.cuda.programs.run import DeviceExecutor
-from rapids_trav.engines.cuda.programs.state import ProgramState
 from rapids_trav.engines.cuda.stream.feed import Task
 from rapids_trav.engines.cuda.stream.page_gather import PageValues
 from rapids_trav.engines.cuda.stream.pipeline import PagePipeline
@@ -32,7 +31,7 @@ from rapids_trav.programs.definition import Program
 from rapids_trav.programs.run_state import RunState
 
 
-class StreamedExecutor(DeviceExecutor[ProgramState]):
+class StreamedExecutor(DeviceExecutor):
     """A running program over `view.pages`; used as a context manager.
 
     Attributes

@@ -51,12 +51,8 @@ def opened(view: GatherView, program: Program, state: RunState, options: RunOpti
     with budget.hold(_state_bytes(view, program, options), "the vertices' values", least):
         cut = cut_for(view, budget.free)
         n_bytes = cut.room * edge_bytes(view)
-        with budget.hold(n_bytes, PLACES):
-            blocks = Blocks(view, program, state, options, cut)
-            try:
-                yield blocks
-            finally:
-                blocks.close()
+        with budget.hold(n_bytes, PLACES), Blocks(view, program, state, options, cut) as blocks:
+            yield blocks
 
 
 def _state_bytes(view: GatherView, program: Program, options: RunOptions) -> int:

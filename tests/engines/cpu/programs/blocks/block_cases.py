@@ -40,11 +40,8 @@ def from_sources(program, n, *sources):
 def over_blocks(view, program, state, shift=2, n_places=2, loading=Loader, **options):
     """Run a program to its end, in blocks of 1 << shift edges."""
     asked = RunOptions(asynchronous=True, weighted=view.weights is not None, **options)
-    blocks = Blocks(view, program, state, asked, cut(view.out.row_offsets, shift, n_places), loading)
-    try:
+    with Blocks(view, program, state, asked, cut(view.out.row_offsets, shift, n_places), loading) as blocks:
         return iterate(blocks, program, state, asked)
-    finally:
-        blocks.close()
 
 
 def swept(view, program, state):
