@@ -50,10 +50,10 @@ gpu-test: ## run everything on this machine's GPU and write ci/gpu-report.json
 	ci/test_gpu.sh
 
 bench-cpu: $(VENV)/.bench ## compare the CPU engine with other libraries
-	$(BIN)/python ci/bench_cpu.py
+	$(BIN)/python -m benchmarks cpu
 
 bench-gpu: ## compare the CUDA engine with cuGraph, in the current environment
-	python ci/bench_gpu.py
+	python -m benchmarks gpu
 
 clean: ## remove environments, caches and build outputs
 	rm -rf $(VENV) build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache

@@ -31,10 +31,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))  # for a test that loads this file by its path
-from bench.provenance import digest
-
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+from benchmarks.provenance import digest  # noqa: E402
+
 REPORT = ROOT / "ci" / "gpu-report.json"
 SANITIZED = (
     "searches",
@@ -193,10 +193,10 @@ def run_together(commands: dict[str, list[str]], folder: Path, seconds: float) -
 
 
 def run_benchmark(folder: Path) -> dict[str, Any]:
-    """Run ci/bench_gpu.py; return its rows."""
+    """Run the benchmarks of the GPU; return their rows."""
     rows = folder / "rows.jsonl"
     options = shlex.split(os.environ.get("BENCH_OPTIONS", ""))
-    step = run([sys.executable, "ci/bench_gpu.py", *options, "--json", str(rows)])
+    step = run([sys.executable, "-m", "benchmarks", "gpu", *options, "--json", str(rows)])
     step["command"] = step["command"].replace(f"{folder}{os.sep}", "")
     lines = rows.read_text().splitlines() if rows.exists() else []
     return step | {"rows": [json.loads(line) for line in lines if line.strip()]}

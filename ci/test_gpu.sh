@@ -6,7 +6,7 @@
 #
 # Expects an environment with the test extra and the compare-cu12 or compare-cu13 extra; PYTHON names its
 # interpreter.  With pytest-xdist the tests are shared out; PYTEST_ADDOPTS="-n 8" to so many processes.
-# BENCH_OPTIONS goes to ci/bench_gpu.py, e.g. BENCH_OPTIONS="--roots 16".
+# BENCH_OPTIONS goes to `python -m benchmarks gpu`, e.g. BENCH_OPTIONS="--roots 16".
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

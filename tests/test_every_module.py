@@ -58,4 +58,4 @@ def test_no_two_test_modules_have_one_name():
 def test_folders_are_those_of_the_package():
     folders = {path.parent.relative_to(TESTS) for path in TESTS.rglob("test_*.py")}
     others = {folder for folder in folders if not (PACKAGE / folder).is_dir()}
-    assert others == {Path("ci"), Path("docs"), Path("emulated"), Path("gpu")}
+    assert others == {Path("benchmarks"), Path("ci"), Path("docs"), Path("emulated"), Path("gpu")}

@@ -22,8 +22,8 @@ logger = logging.getLogger(__name__)
 Refusal = Callable[[Arguments], str | None]
 
 # Number of edge ends of a graph (an undirected edge has two) from which a call is worth running here.
-# Measured by `ci/bench_networkx.py --thresholds` on paths, grids, random and R-MAT graphs and stars: from
-# these sizes on most of the shapes gain.
+# Measured by `python -m benchmarks networkx --thresholds` on paths, grids, random and R-MAT graphs and stars:
+# from these sizes on most of the shapes gain.
 LEAST_CACHED = 2_000  # once converted: the dispatcher takes 0.1 ms, in which NetworkX searches as many
 NEVER = None  # not worth converting: the call mostly reads a small part of the graph
 ONE_SEARCH = 100_000  # worth converting for one search that fills a dict, or for components

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "systems.md"
 COUNTS = {"P": 8, "K": 13, "L": 11, "V": 8, "G": 20, "X": 9, "B": 15}  # requirements of each system
 FIRST = {"P": 0}  # number of the first one, if it is not 1
-FOLDERS = ("rapids_trav", "kernels", "tests", "ci", "examples")
+FOLDERS = ("rapids_trav", "kernels", "tests", "benchmarks", "ci", "examples")
 IDS = "".join(COUNTS)
 
 LINK = re.compile(r"\[([^\]]+)\]\(([^)\s]+)\)")

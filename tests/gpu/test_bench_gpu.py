@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from pathlib import Path
+from importlib import import_module
 from types import SimpleNamespace
 
 import pytest
 
+from benchmarks.harness import run
 from rapids_trav.graph import Graph
 from rapids_trav.graph500 import devices
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "ci"))
 
 pytestmark = pytest.mark.gpu
 
@@ -20,9 +18,7 @@ pytestmark = pytest.mark.gpu
 @pytest.fixture
 def make_lab(cupy):
     """Return a function that makes a lab of frames of pandas and the CUDA engine, without RMM and cuGraph."""
-    pytest.importorskip("matplotlib")
-    from bench import lab
-
+    from benchmarks.gpu import lab
     from rapids_trav.engines.cuda import CudaEngine
     from rapids_trav.engines.multigpu.devices import DevicesEngine
 
@@ -72,9 +68,7 @@ def make_lab(cupy):
 @pytest.fixture
 def measured(make_lab):
     def measure(name, *graphs):
-        from importlib import import_module
-
-        found = list(import_module(f"bench.{name}").measure(make_lab(), graphs))
+        found = list(run(name, import_module(f"benchmarks.gpu.{name}"), make_lab(), graphs))
         assert all(row["wrong"] == 0 and row["checked"] == 3 for row in found if "checked" in row)
         return found
 
@@ -122,10 +116,10 @@ def test_threads_of_a_star_and_of_a_path(measured):
 
 
 def test_ranks_are_timed_beside_one_gpu(make_lab, monkeypatch):
-    from bench import devices
+    from benchmarks.gpu import devices
 
     monkeypatch.setattr(devices, "rival", lambda *_: {"name": "pylibcugraph"})
-    one, _, two, *levels = devices.measure(make_lab(), ["rmat9"])
+    one, _, two, *levels = run("devices", devices, make_lab(), ["rmat9"])
     assert (one["layout"], two["layout"]) == (None, "rows by both ends")
     assert all(row["checked"] == 3 and row["wrong"] == 0 for row in (one, two))
     assert two["median_ms"] > 0
@@ -133,35 +127,14 @@ def test_ranks_are_timed_beside_one_gpu(make_lab, monkeypatch):
     assert two["predicted_ms"] > 0
 
 
-def test_each_kernel_of_one_gpu_is_timed_and_checked(make_lab):
-    from bench import parts
-
-    rows = list(parts.measure(make_lab(), ["rmat9"]))
-    assert [row["name"] for row in rows] == [name for name, _ in parts.KERNELS]
-    assert all(row["checked"] == 3 and row["wrong"] == 0 for row in rows)
-
-
-def test_each_kernel_of_ranks_is_timed_and_checked(make_lab):
-    from bench import ranks
-
-    rows = list(ranks.measure(make_lab(), ["rmat9"]))
-    kernels = [row for row in rows if row["table"] == "kernels"]
-    assert [row["name"] for row in kernels] == [name for name, _ in ranks.KERNELS]
-    assert all(row["checked"] == 3 and row["wrong"] == 0 and row["median_ms"] > 0 for row in kernels)
-    assert kernels[0]["share_of_default"] == 1
-    levels = [row for row in rows if row["table"] == "kernel levels"]
-    assert {row["name"] for row in levels} == {row["name"] for row in kernels}
-    assert all(row["gpus"] == 2 and row["ms"] > 0 for row in levels)
-
-
 def test_a_graph_is_generated_dealt_and_checked(make_lab, monkeypatch):
     """A search that is wrong is told."""
-    from bench import devices
+    from benchmarks.gpu import devices
 
     monkeypatch.setattr(devices, "GENERATED_SCALE", 8)
     lab = make_lab()
     lab.slow = True
-    row, *levels = devices.measure(lab, ["rmat8"])
+    row, *levels = run("devices", devices, lab, ["rmat8"])
     assert (row["table"], row["checked"], row["wrong"]) == ("generated", 3, 0)
     assert [level["level"] for level in levels] == list(range(1, len(levels) + 1)) != []
     assert {level["table"] for level in levels} == {"launch levels"}
@@ -171,6 +144,6 @@ def test_a_graph_is_generated_dealt_and_checked(make_lab, monkeypatch):
     lab.device = SimpleNamespace(
         **vars(lab.device) | {"count_faults": lambda *given: [1, *faults(*given)[1:]]}
     )
-    row, *_ = devices.measure(lab, ["rmat8"])
+    row, *_ = run("devices", devices, lab, ["rmat8"])
     assert row["wrong"] == 3
     assert "1, 0, 0, 0, 0, 0, 0" in row["note"]

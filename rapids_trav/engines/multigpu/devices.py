@@ -35,7 +35,7 @@ from rapids_trav.tuning import Layout
 # Graphs that one GPU searches faster than several, if it holds them: of few entries, since each level has a
 # meeting of the GPUs, and of few entries a vertex, which have many levels with little work.  By the device's
 # clock R-MAT 24 (2^29 entries) takes two H100s 0.206 ms and one 0.171 ms, R-MAT 26 (2^31) 0.472 and 0.554 ms;
-# `ci/bench_gpu.py devices` measures it.
+# `python -m benchmarks gpu devices` measures it.
 FEW_ENTRIES = 1 << 30
 FEW_A_VERTEX = 8
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
-from pathlib import Path
 
 import grid_graphs as graphs
 import numpy as np
@@ -13,13 +10,8 @@ import pytest
 from click.testing import CliRunner
 from grid_graphs import searched
 
+from benchmarks.scale import model as scale_model
 from rapids_trav.engines.multigpu.grid import Grid
-
-SCRIPT = Path(__file__).parents[3] / "ci" / "bench" / "scale_model.py"
-spec = importlib.util.spec_from_file_location("scale_model", SCRIPT)
-scale_model = importlib.util.module_from_spec(spec)
-sys.modules[spec.name] = scale_model  # its dataclasses look the module up
-spec.loader.exec_module(scale_model)
 
 
 @pytest.mark.parametrize("exchange", ["auto", "list", "bitmap"])
