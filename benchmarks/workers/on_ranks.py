@@ -13,16 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from rapids_trav.distributed.ranks import service
-from rapids_trav.distributed.ranks.rank import Rank
-from rapids_trav.distributed.ranks.rank_validation import check_tree
-from rapids_trav.distributed.ranks.state import RankState
+from rapids_trav.distributed.ranks.rank import Rank, RankState
+from rapids_trav.distributed.ranks.service import check_tree
 from rapids_trav.engines.multigpu.communicator import (
     Communicator,
     Form,
     Met,
     Note,
     Traffic,
+    aborting,
 )
 from rapids_trav.engines.multigpu.records import RankSearch
 from rapids_trav.engines.multigpu.search2d import search
@@ -96,7 +95,7 @@ def search_all(state: RankState, roots: Sequence[int], settings: Settings, n_che
         None if not checked: only the first `n_checked` roots are; `device_seconds`, of the slowest GPU's
         clock, and `note`, why there are none, for searches that may take one launch on each GPU (AUTO).
     """
-    with service.together(state.communicator, "searching"):
+    with aborting(state.communicator, "searching", alike=True):
         bench = ranks.bench_of(state)
         graph, rank = bench.graph, bench.graph.rank
         sources = graph.ids.encoder()([rank.xp.asarray(list(roots))])
@@ -150,7 +149,7 @@ def levels_of(state: RankState, root: int, settings: Settings, deterministic: bo
         and `total`, bytes sent for predecessors and in all; `digest` of the distances, and `predecessors`,
         the digest of those, if they are determined.
     """
-    with service.together(state.communicator, "searching"):
+    with aborting(state.communicator, "searching", alike=True):
         graph = ranks.bench_of(state).graph
         rank = graph.rank
         source = graph.ids.encoder()([rank.xp.asarray([root])])

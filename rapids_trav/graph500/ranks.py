@@ -17,10 +17,10 @@ from rapids_trav import generators
 from rapids_trav.csr.array import Array
 from rapids_trav.distributed.ranks import service
 from rapids_trav.distributed.ranks.edge_ends import count_ends, has_few_vertices
-from rapids_trav.distributed.ranks.rank import Rank, from_holders
+from rapids_trav.distributed.ranks.rank import Rank, RankState
 from rapids_trav.distributed.ranks.rank_graph import RankBuildOptions, RankGraph
-from rapids_trav.distributed.ranks.rank_validation import check_tree
-from rapids_trav.distributed.ranks.state import RankState
+from rapids_trav.distributed.ranks.service import check_tree
+from rapids_trav.engines.multigpu.communicator import aborting
 from rapids_trav.engines.searches import BfsOptions, Search
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import move
@@ -48,7 +48,7 @@ class Bench:
 
 def generate(state: RankState, scale: int, edge_factor: int, seed: int) -> float:
     """Generate this rank's tuples, in place of partitions that a caller passes; return seconds."""
-    with service.together(state.communicator, "generating edges"):
+    with aborting(state.communicator, "generating edges", alike=True):
         rank = service.rank_of(state)
         n_edges = edge_factor << scale
         begin, end = (n_edges * k // rank.size for k in (rank.rank, rank.rank + 1))
@@ -63,7 +63,7 @@ def construct(state: RankState, grid: tuple[int, int] | None = None) -> tuple[in
     options = RankBuildOptions(src="src", dst="dst", grid=grid)
     rank = service.rank_of(state)
     summary, seconds = timed(rank, lambda: service.build(state, options))
-    with service.together(state.communicator, "counting edges"):
+    with aborting(state.communicator, "counting edges", alike=True):
         graph: Any = state.items[service.GRAPH]
         state.items[BENCH] = Bench(graph, _count(graph, loops=True))
     return summary["n_vertices"], seconds
@@ -71,7 +71,7 @@ def construct(state: RankState, grid: tuple[int, int] | None = None) -> tuple[in
 
 def draw_roots(state: RankState, roots: int, seed: int) -> list[int]:
     """Return the labels of the same roots as on one machine, among the vertices with an edge to another."""
-    with service.together(state.communicator, "drawing roots"):
+    with aborting(state.communicator, "drawing roots", alike=True):
         graph = bench_of(state).graph
         rank, numbering = graph.rank, graph.numbering
         linked = move(numbering.in_order(_count(graph, loops=False)), np) > 0
@@ -79,12 +79,12 @@ def draw_roots(state: RankState, roots: int, seed: int) -> list[int]:
         bounds = np.cumsum([0, *rank.communicator.gather_objects(len(labels))])
         chosen = choose(int(bounds[-1]), roots, seed)
         mine = (chosen >= bounds[rank.rank]) & (chosen < bounds[rank.rank + 1])
-        return from_holders(rank, mine, labels[chosen[mine] - bounds[rank.rank]]).tolist()
+        return rank.from_holders(mine, labels[chosen[mine] - bounds[rank.rank]]).tolist()
 
 
 def search(state: RankState, root: int, check: bool) -> dict[str, object]:
     """Run kernel 2 from one root, count its tuples and, with `check`, validate; return the row of results."""
-    with service.together(state.communicator, f"searching from {root}"):
+    with aborting(state.communicator, f"searching from {root}", alike=True):
         bench = bench_of(state)
         graph, rank = bench.graph, bench.graph.rank
         sources = graph.ids.encoder()([rank.xp.asarray([root])])

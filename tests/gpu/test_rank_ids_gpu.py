@@ -8,7 +8,7 @@ import pytest
 from loopback import run_ranks
 
 from rapids_trav import TravError, UnknownVertexError
-from rapids_trav.distributed.ranks import meeting, renumber_spread
+from rapids_trav.distributed.ranks import renumber_spread
 from rapids_trav.distributed.ranks.columns import exchange_columns
 from rapids_trav.distributed.ranks.rank import Rank
 from rapids_trav.distributed.ranks.renumber_spread import build_ids
@@ -50,7 +50,7 @@ def sample(monkeypatch):
     def choose(name):
         sampled, most = SAMPLES_AND_ROUNDS[name]
         monkeypatch.setattr(renumber_spread, "SAMPLED", sampled)
-        monkeypatch.setattr(meeting, "MOST", most)
+        monkeypatch.setattr(renumber_spread, "MOST", most)
 
     return choose
 
@@ -155,7 +155,7 @@ def test_several_columns(cupy, sample, kinds, how):
 
 def test_many_words(cupy, monkeypatch):
     """There are more words than the sample holds, so that hashes choose."""
-    monkeypatch.setattr(meeting, "MOST", 1)
+    monkeypatch.setattr(renumber_spread, "MOST", 1)
     numbers = np.random.default_rng(2).integers(0, 10**9, 20_000)
     for ids in compare(cupy, [pd.Series(numbers.astype(str))], 3):
         assert ids.n_here > 0

@@ -5,8 +5,8 @@ import pytest
 from loopback import run_ranks
 
 from rapids_trav import generators, graph500
+from rapids_trav.distributed.ranks.rank import RankState
 from rapids_trav.distributed.ranks.rank_engine import RankEngine
-from rapids_trav.distributed.ranks.state import RankState
 from rapids_trav.errors import TravError
 from rapids_trav.graph500 import ranks
 

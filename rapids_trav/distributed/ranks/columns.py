@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from rapids_trav.distributed.ranks.numbering import sendable
 from rapids_trav.distributed.ranks.rank import Rank
 from rapids_trav.engines.multigpu.communicator import to_bytes, to_words
 from rapids_trav.errors import TravError
@@ -30,8 +31,6 @@ from rapids_trav.ids.columns import IdColumn, NullIdsError, read
 from rapids_trav.ids.composite_ids import same_categories
 from rapids_trav.ids.maps import Column, Library
 from rapids_trav.ids.renumber import Renumbering, refuse_mixtures
-
-WORD = 4  # bytes of the narrowest numbers that a communicator carries
 
 
 class Form(NamedTuple):
@@ -42,29 +41,15 @@ class Form(NamedTuple):
 
 
 def exchange_columns(rank: Rank, parts: Sequence[Column]) -> list[Column]:
-    """Send the k-th column to rank k; return what each rank sent to this one.
+    """Send the k-th column or array, of any dtype and length, to rank k; return what each sent to this one.
 
     A column keeps its dtype; its name and its index are lost.  The column that this rank sends to itself may
     share memory with the one given.
-
-    Parameters
-    ----------
-    rank : Rank
-    parts : sequence of columns or arrays
-        One for each rank, each of any dtype and length.
     """
     packed = [_pack(rank, _as_column(part, rank.library)) for part in parts]
     forms = rank.communicator.exchange_objects([form for form, _ in packed])
     arrays = rank.communicator.exchange(rank.everyone, [array for _, array in packed])
     return [_unpack(rank, form, array) for form, array in zip(forms, arrays, strict=True)]
-
-
-def sendable(array: Array) -> Array:
-    """Return numbers in 32 or 64 bits, the widths that communicators carry; narrower ones are widened."""
-    if array.dtype.itemsize >= WORD:
-        return array
-    kind = "u" if array.dtype.kind == "b" else array.dtype.kind
-    return array.astype(np.dtype(f"{kind}{WORD}"))
 
 
 def _as_column(values: Column | Array, library: Library) -> Column:
@@ -120,33 +105,16 @@ def _stream(values: pa.Array | pa.ChunkedArray) -> memoryview:
 
 @dataclass(frozen=True)
 class Component:
-    """One column of the ids, as agreed on by all ranks.
+    """One column of the ids, as agreed on by all ranks."""
 
-    Attributes
-    ----------
-    kind : {"integer", "category", "value"}
-    parts : list of IdColumn
-        The columns of this rank, by position; all of this kind, unless they have no rows.
-    shapes : list of IdColumn
-        The columns of all ranks that have rows, without data; the first column if none has rows.
-    dtype : dtype or None
-        The dtype of categoricals; None for other kinds.
-    """
-
-    kind: str
-    parts: list[IdColumn]
-    shapes: list[IdColumn]
-    dtype: Dtype = None
+    kind: str  # "integer", "category" or "value"
+    parts: list[IdColumn]  # those of this rank, by position; all of this kind, unless they have no rows
+    shapes: list[IdColumn]  # those of all ranks that have rows, without data; the first one if none has rows
+    dtype: Dtype = None  # of categoricals
 
 
 def read_components(rank: Rank, sides: Sequence[Sequence[Column]]) -> list[Component]:
-    """Read the columns of ids of all ranks.
-
-    Parameters
-    ----------
-    rank : Rank
-    sides : sequence of sequences of columns
-        Each local list of ids, as one column for each component.
+    """Read the columns of ids of all ranks: `sides` are local lists, each with a column for each component.
 
     Raises
     ------

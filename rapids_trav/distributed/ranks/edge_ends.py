@@ -43,18 +43,10 @@ def rounds(rank: Rank, arrays: Sequence[Array], length: int) -> Iterator[tuple[i
 
 
 def count_ends(rank: Rank, firsts: np.ndarray, places: Sequence[Array], length: int, few: bool) -> Array:
-    """Return how often each place held here occurs among the places of all ranks, int64.
+    """Return how often each place held here occurs among the edge ends of all ranks, int64.
 
-    Parameters
-    ----------
-    firsts : int64 array, (ranks + 1,)
-        Rank r holds the places from `firsts[r]` to `firsts[r + 1] - 1`.
-    places : sequence of int arrays
-        The places of the edge ends of this rank.
-    length : int
-        Number of places to count at once.
-    few : bool
-        Whether there is room for a count of every place.
+    `places` are those of the ends of this rank, of which `length` are counted at once.  `firsts` are those of
+    `Numbering`, and `few` says whether there is room for a count of every place.
     """
     xp, exchange = rank.xp, rank.communicator.exchange
     if few:

@@ -21,7 +21,6 @@ values.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -30,7 +29,7 @@ from types import ModuleType
 import numpy as np
 
 from rapids_trav.csr.array import Array
-from rapids_trav.distributed.ranks.rank import Rank, from_holders
+from rapids_trav.distributed.ranks.rank import Rank
 from rapids_trav.engines.multigpu.grid import WORD, Grid, choose_grid
 from rapids_trav.engines.multigpu.lookup import distinct, offsets_in_ranges
 from rapids_trav.engines.multigpu.one_launch.dealing import ALIGNED
@@ -38,34 +37,19 @@ from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import move
 from rapids_trav.ids.maps import vertex_dtype
 
-WORD_BYTES = 4
+WORD_BYTES = 4  # of the narrowest numbers that a communicator carries
 
 
 @dataclass(frozen=True)
 class Numbering:
-    """Places and internal ids of the vertices that one rank owns and holds.
-
-    Attributes
-    ----------
-    rank : Rank
-    n : int
-        Vertices of all ranks.
-    grid : Grid
-        Grid of the internal ids.
-    firsts : int64 array, (ranks + 1,)
-        First place that each rank holds; on the host.
-    place_of_owned : vertex array, (owned,)
-        Place of each vertex owned here, by its offset.
-    internal_of_held : vertex array, (held,)
-        Internal id of each vertex held here.
-    """
+    """Places and internal ids of the vertices that one rank owns and holds."""
 
     rank: Rank
-    n: int
-    grid: Grid
-    firsts: np.ndarray
-    place_of_owned: Array
-    internal_of_held: Array
+    n: int  # vertices of all ranks
+    grid: Grid  # of the internal ids
+    firsts: np.ndarray  # first place that each rank holds, int64 (ranks + 1,) on the host
+    place_of_owned: Array  # by offset
+    internal_of_held: Array  # in order of place
 
     @property
     def n_owned(self) -> int:
@@ -102,7 +86,7 @@ class Numbering:
         """Return the internal ids of a few places, -1 for -1; every rank calls it, with the same places."""
         mine = (places >= self.first) & (places < self.first + self.n_held)
         held = move(self.internal_of_held[self.rank.xp.asarray(places[mine] - self.first)], np)
-        return np.where(places >= 0, from_holders(self.rank, mine, held), -1)
+        return np.where(places >= 0, self.rank.from_holders(mine, held), -1)
 
     def places(self, internal: Array) -> Array:
         """Return the places of internal ids, int64, -1 for -1; every rank calls it, with ids of its own."""
@@ -113,10 +97,7 @@ class Numbering:
         return self._asked(internal, self.grid.firsts, values, values.dtype)
 
     def by_internal_id(self, values: Array) -> Array:
-        """Return values of the vertices of all ranks by internal id, then -1; every rank calls it.
-
-        Takes values of the vertices owned here.
-        """
+        """Return values of all vertices by internal id, then -1, from those owned; every rank calls it."""
         block = self.in_block(values, 0)
         forms = [(block.dtype, len(block))] * self.rank.size
         blocks = self.rank.communicator.all_gather(self.rank.everyone, block, forms)
@@ -130,27 +111,24 @@ class Numbering:
         return self.rank.xp.concatenate([*held, self._missing(mine.dtype)])
 
     def in_order(self, values: Array) -> Array:
-        """Send values from the owners of vertices to their holders; every rank calls it.
+        """Return values of the vertices held here, in order of place, from those of the owned ones.
 
-        Takes values of the vertices owned here and returns those of the vertices held here, in order of
-        place.  The vertices are the last axis.
+        The vertices are the last axis; every rank calls it.
         """
         (owned, to), (held, of) = self._plan
-        return self._moved([values], owned, to, held, of)[0]
+        return self._moved(values, owned, to, held, of)
 
     def both_in_order(self, values: Array, others: Array) -> tuple[Array, Array]:
-        """Send two arrays of one shape as `in_order` does, in the same messages."""
-        (owned, to), (held, of) = self._plan
-        moved, others_moved = self._moved([values, others], owned, to, held, of)
+        """Send two arrays of one shape as `in_order` does, in the same messages if they are of one type."""
+        if values.dtype != others.dtype:
+            return self.in_order(values), self.in_order(others)
+        moved, others_moved = self.in_order(self.rank.xp.stack([values, others]))
         return moved, others_moved
 
     def placed(self, values: Array) -> Array:
-        """Send values from the holders of vertices to their owners; every rank calls it.
-
-        This is the inverse of `in_order`.
-        """
+        """Return values of the vertices owned here from those of the held ones; inverse of `in_order`."""
         (owned, to), (held, of) = self._plan
-        return self._moved([values], held, of, owned, to)[0]
+        return self._moved(values, held, of, owned, to)
 
     @cached_property
     def _plan(self) -> tuple[tuple[Array, list[int]], tuple[Array, list[int]]]:
@@ -168,35 +146,17 @@ class Numbering:
         back_bounds = xp.searchsorted(owner[back], ranks).tolist()
         return (order.astype(np.int32), bounds), (back.astype(np.int32), back_bounds)
 
-    def _moved(
-        self, arrays: Sequence[Array], order: Array, to: list[int], into: Array, of: list[int]
-    ) -> list[Array]:
-        """Send entries of arrays of one shape, in `order`; return those received, at the places `into`.
-
-        The entries are sent as 32-bit words, those of one array after those of another.
-        """
-        xp = self.rank.xp
-        wide_first = sorted(range(len(arrays)), key=lambda i: -arrays[i].dtype.itemsize)  # a GPU's alignment
-        if wide_first != list(range(len(arrays))):
-            moved = self._moved([arrays[i] for i in wide_first], order, to, into, of)
-            return [moved[wide_first.index(i)] for i in range(len(arrays))]
-        dtypes = [array.dtype for array in arrays]
-        given = [array[..., order].astype(_sent(array.dtype), copy=False) for array in arrays]
-        rows = given[0].shape[:-1]
-        each = math.prod(rows)
-        widths = [array.dtype.itemsize // WORD_BYTES for array in given]
-        parts = [
-            _joined(xp, [array[..., begin:end].reshape(-1).view(np.int32) for array in given])
-            for begin, end in pairwise(to)
-        ]
-        forms = [(np.dtype(np.int32), sum(widths) * each * (end - begin)) for begin, end in pairwise(of)]
+    def _moved(self, values: Array, order: Array, to: list[int], into: Array, of: list[int]) -> Array:
+        """Send entries of `values`, in `order`; return those received, at the places `into`."""
+        rows = values.shape[:-1]
+        each, given = math.prod(rows), sendable(values[..., order])
+        parts = [given[..., begin:end].reshape(-1) for begin, end in pairwise(to)]
+        forms = [(given.dtype, each * (end - begin)) for begin, end in pairwise(of)]
         received = self.rank.communicator.exchange(self.rank.everyone, parts, forms)
-        found = [xp.empty((*rows, len(into)), array.dtype) for array in given]
+        found = self.rank.xp.empty((*rows, len(into)), given.dtype)
         for part, (begin, end) in zip(received, pairwise(of), strict=True):
-            ends = np.cumsum(widths) * each * (end - begin)
-            for array, piece in zip(found, xp.split(part, ends[:-1].tolist()), strict=True):
-                array[..., into[begin:end]] = piece.view(array.dtype).reshape(*rows, end - begin)
-        return [array.astype(dtype, copy=False) for array, dtype in zip(found, dtypes, strict=True)]
+            found[..., into[begin:end]] = part.reshape(*rows, end - begin)
+        return found.astype(values.dtype, copy=False)
 
     def _asked(self, numbers: Array, bounds: np.ndarray, answers: Array, dtype: np.dtype) -> Array:
         """Look up the answers to these numbers at the ranks that have them, each distinct number once."""
@@ -217,19 +177,9 @@ class Numbering:
 def build_numbering(
     rank: Rank, firsts: np.ndarray, n: int, degree: Array, shape: tuple[int, int] | None = None
 ) -> Numbering:
-    """Deal the vertices out by descending degree; every rank calls it.
+    """Deal the vertices out by descending degree, given of those held here; every rank calls it.
 
-    Parameters
-    ----------
-    rank : Rank
-    firsts : int64 array, (ranks + 1,)
-        First place that each rank holds.
-    n : int
-        Vertices of all ranks.
-    degree : int array, (held,)
-        Degrees of the vertices held here.
-    shape : (int, int), optional
-        Rows and columns of the grid; by default the squarest.
+    `firsts` and `n` are those of `Numbering`, and `shape` that of the grid, by default the squarest.
 
     Raises
     ------
@@ -276,20 +226,17 @@ def counted(xp: ModuleType, numbers: Array) -> tuple[Array, Array]:
     return found, count.astype(np.int64, copy=False)
 
 
+def sendable(array: Array) -> Array:
+    """Return numbers in 32 or 64 bits, the widths that communicators carry; narrower ones are widened."""
+    if array.dtype.itemsize >= WORD_BYTES:
+        return array
+    kind = "u" if array.dtype.kind == "b" else array.dtype.kind
+    return array.astype(np.dtype(f"{kind}{WORD_BYTES}"))
+
+
 def stable_order(xp: ModuleType, keys: Array) -> Array:
     """Return the positions that sort the keys in ascending order and keep equal keys in their order."""
     return xp.argsort(keys, kind="stable") if len(keys) else xp.zeros(0, np.int64)
-
-
-def _sent(dtype: np.dtype) -> np.dtype:
-    """Return the type, of one or two words, in which values of a type are sent."""
-    if dtype.itemsize in (WORD_BYTES, 2 * WORD_BYTES) and dtype.kind in "iuf":
-        return dtype
-    return np.dtype(np.int32 if dtype.itemsize <= WORD_BYTES else np.int64)
-
-
-def _joined(xp: ModuleType, arrays: Sequence[Array]) -> Array:
-    return arrays[0] if len(arrays) == 1 else xp.concatenate(arrays)
 
 
 def _rank_of(xp: ModuleType, firsts: np.ndarray, places: Array) -> Array:

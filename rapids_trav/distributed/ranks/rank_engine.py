@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from operator import add
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -72,13 +73,7 @@ class RankView:
 class RankStorage:
     """Storage of the edges of one rank.
 
-    Parameters
-    ----------
-    numbering : Numbering
-    part : Part
-    rows : RankRows
-    round_edges : int
-        Edges that a rank sends and receives in a round when the edges of a filter are built, at most.
+    When the edges of a filter are built, a rank sends and receives `round_edges` in a round, at most.
     """
 
     budget = None
@@ -132,9 +127,6 @@ class RankStorage:
         forward = "CSR" if part.directed else "CSR, symmetrised"
         transposed = part.nbytes - part.by_source.nbytes
         return [(f"{forward}{note}", part.by_source.nbytes)] + [(f"CSC{note}", transposed)] * (transposed > 0)
-
-
-WAYS = {"push": 1, "pull": 2, "mixed": 3}  # as bits, which are combined over all ranks
 
 
 @dataclass(frozen=True)
@@ -222,45 +214,25 @@ class RankEngine:
 
     def _added_up(self, rows: list[LevelRow]) -> list[LevelTrace]:
         """Return the levels with counts added up over all ranks, and the time of the slowest rank."""
-        xp, rank = self.xp, self.numbering.rank
-        mine = np.array(
-            [
-                (row.frontier, row.edges, row.expand_bytes + row.fold_bytes, WAYS[row.direction])
-                for row in rows
-            ],
-            np.int64,
-        ).reshape(len(rows), 4)
-        times = np.array(
-            [(row.follow_ms, row.sum_ms + row.expand_ms + row.fold_ms + row.settle_ms) for row in rows],
-            np.float64,
-        )
-        counts, spent = (
-            np.stack([move(part, np) for part in rank.communicator.all_gather(rank.everyone, values)])
-            for values in (xp.asarray(mine.reshape(-1)), xp.asarray(times.reshape(-1)))
-        )
-        counts = counts.reshape(rank.size, len(rows), 4)
-        spent = spent.reshape(rank.size, len(rows), 2)
-        total, ways = counts[:, :, :3].sum(axis=0), np.bitwise_or.reduce(counts[:, :, 3])
-        slowest = spent.sum(axis=2).max(axis=0)
-        names = {bits: name for name, bits in WAYS.items()}
+        mine = [
+            (
+                row.direction, row.frontier, row.edges, row.expand_bytes + row.fold_bytes, row.follow_ms,
+                row.sum_ms + row.expand_ms + row.fold_ms + row.settle_ms,
+            )
+            for row in rows
+        ]  # fmt: skip
         found = []
-        for i, row in enumerate(rows):
-            frontier, edges, sent = total[i].tolist()
-            costs = [
-                RankCosts(following, exchange, n_bytes)
-                for (following, exchange), n_bytes in zip(
-                    spent[:, i].tolist(), counts[:, i, 2].tolist(), strict=True
-                )
-            ]
+        for row, *of_ranks in zip(rows, *self.numbering.rank.communicator.gather_objects(mine), strict=True):
+            ways, frontier, edges, sent, following, exchange = zip(*of_ranks, strict=True)
             found.append(
                 LevelTrace(
                     row.level,
-                    names[int(ways[i])],
-                    frontier,
-                    edges,
-                    sent,
-                    float(slowest[i]),
-                    ranks=tuple(costs),
+                    ways[0] if len(set(ways)) == 1 else "mixed",
+                    sum(frontier),
+                    sum(edges),
+                    sum(sent),
+                    max(map(add, following, exchange)),
+                    ranks=tuple(map(RankCosts, following, exchange, sent)),
                 )
             )
         return found

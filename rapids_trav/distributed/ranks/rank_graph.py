@@ -26,7 +26,7 @@ from rapids_trav.distributed.ranks.rank_engine import RankEngine, RankStorage
 from rapids_trav.distributed.ranks.rank_rows import Ends, RankRows, RankSource
 from rapids_trav.distributed.ranks.rank_values import RankAnswers, RankValues
 from rapids_trav.distributed.ranks.renumber_spread import build_ids
-from rapids_trav.distributed.ranks.spread_ids import NumberedIds, SpreadMap
+from rapids_trav.distributed.ranks.spread_ids import NumberedIds, RankIds
 from rapids_trav.edges.build_pass import isolated
 from rapids_trav.edges.sources import edge_columns
 from rapids_trav.engines.interface import Engine
@@ -46,29 +46,15 @@ PHASES = 3  # of a build
 
 @dataclass(frozen=True)
 class RankBuildOptions:
-    """Options of a build, the same on every rank.
+    """Options of a build, the same on every rank."""
 
-    Attributes
-    ----------
-    src, dst : column name or list of them, optional
-    directed : bool
-    vertices : ids, optional
-        Vertices that the graph has even if no edge does.
-    grid : (int, int), optional
-        Rows and columns of ranks; by default the squarest.
-    keep_rows : bool
-        Keep the partitions, and both ends of their edges as internal ids, for `where` and `khop`.
-    round_edges : int
-        Edges that a rank sends and receives in a round, at most.
-    """
-
-    src: Any = None
+    src: Any = None  # name of a column, or a list of them
     dst: Any = None
     directed: bool = False
-    vertices: object = None
-    grid: tuple[int, int] | None = None
-    keep_rows: bool = True
-    round_edges: int = ROUND_EDGES
+    vertices: object = None  # that the graph has even if no edge does
+    grid: tuple[int, int] | None = None  # rows and columns of ranks; by default the squarest
+    keep_rows: bool = True  # the partitions, and ends of their edges as internal ids, for `where` and `khop`
+    round_edges: int = ROUND_EDGES  # that a rank sends and receives in a round, at most
 
 
 @dataclass
@@ -191,7 +177,7 @@ def build_graph(rank: Rank, partitions: Sequence[tuple[int, Frame]], options: Ra
 
 def assemble(
     rank: Rank,
-    ids: SpreadMap,
+    ids: RankIds,
     places: list[Array],
     n_edges: int,
     rows_of_ends: Callable[[Numbering, list[Ends]], RankRows],
@@ -236,11 +222,10 @@ def room_for_ids(n_edges: int, directed: bool, size: int) -> int:
 
 
 def _refuse_other_than_frames(rank: Rank, partitions: Sequence[tuple[int, Frame]]) -> None:
-    strange = [part for _, part in partitions if library_of(part) is None]
-    error = None
-    if strange:
-        error = TravError(f"A partition of the edges is {a_type(strange[0])}: make each of them a frame.")
-    rank.communicator.raise_together(error)
+    with rank.communicator.raising_together():
+        for _, part in partitions:
+            if library_of(part) is None:
+                raise TravError(f"A partition of the edges is {a_type(part)}: make each of them a frame.")
 
 
 def _agreed(rank: Rank, partitions: Sequence[tuple[int, Frame]]) -> tuple[RankSource, dict[Hashable, Dtype]]:
@@ -269,13 +254,9 @@ def _isolated(rank: Rank, vertices: object, dtypes: Sequence[Dtype]) -> list[lis
     The columns of the ranks are joined in rank order, so that the edges come first, as in one process.
     """
     found: list[list[Column]] = []
-    error = None
-    if vertices is not None and rank.rank == rank.size - 1:
-        try:
+    with rank.communicator.raising_together():
+        if vertices is not None and rank.rank == rank.size - 1:
             given = split("vertices", vertices, len(dtypes))
             columns = [isolated(of, dtype, rank.library) for of, dtype in zip(given, dtypes, strict=True)]
             found = [[column.rename("vertices") for column in columns]]
-        except TravError as refused:
-            error = refused
-    rank.communicator.raise_together(error)
     return found

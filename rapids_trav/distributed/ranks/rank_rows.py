@@ -44,24 +44,13 @@ class RankSource:
 
 @dataclass
 class RankRows:
-    """Edge rows of one rank; it has the part of `storage.edge_rows.RowReader` that searches use.
-
-    Attributes
-    ----------
-    source : RankSource
-    src, dst : list of column names
-    partitions : list of (int, Frame)
-        Each with its number among the partitions of all ranks.
-    ends : list of (array, array) or None
-        Both ends of the edges of each partition, as internal ids; None if they are not kept.
-    numbering : Numbering
-    """
+    """Edge rows of one rank; it has the part of `storage.edge_rows.RowReader` that searches use."""
 
     source: RankSource
     src: list[Hashable]
     dst: list[Hashable]
-    partitions: Sequence[tuple[int, Frame]]
-    ends: list[Ends] | None
+    partitions: Sequence[tuple[int, Frame]]  # each with its number among the partitions of all ranks
+    ends: list[Ends] | None  # of the edges of each partition, as internal ids; None if they are not kept
     numbering: Numbering
 
     weight: Weight | None = None
@@ -99,10 +88,7 @@ class RankRows:
     ) -> list[tuple[int, Frame]]:
         """Return the rows of each partition whose ends are both chosen, with its number; collective.
 
-        Parameters
-        ----------
-        chosen : boolean array, (owned,)
-            A flag for each vertex owned here.
+        `chosen` has a flag for each vertex owned here.
         """
         assert self.ends is not None
         xp = self.numbering.rank.xp

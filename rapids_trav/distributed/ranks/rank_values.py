@@ -154,15 +154,9 @@ def _before(predecessor: Array, searches: Array, mine: Array, offsets: Array) ->
 class RankAnswers:
     """Collector of one frame for each batch of an answer; all ranks have the same number of batches.
 
-    The rows of the whole answer are the rows of the first batch, rank by rank, then of the second, and so
-    on.
-
-    Parameters
-    ----------
-    rank : Rank
-    firsts : int64 array on the host, (ranks + 1,), optional
-        First place that each rank holds, and the number of all, if the answer has a row for each vertex of
-        each search.  The ranks then need not exchange how many rows they have.
+    The rows of the whole answer are the rows of the first batch, rank by rank, then of the second, and so on.
+    If it has a row for each vertex of each search, `firsts` is that of `Numbering`, and the ranks need not
+    exchange how many rows they have.
     """
 
     together = False  # each batch is a frame of its own

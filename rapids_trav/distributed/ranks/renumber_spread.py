@@ -6,41 +6,43 @@ and replies with their codes: the place of an id is the first place of its range
 turn out to be consecutive integers, no rank holds any, and no reply is needed.
 
 In addition to its columns, a rank holds at its peak: its distinct ids, twice; the ids of its range; the ids
-that it receives at once (`meeting`); and 8 bytes for each row.  Of the ids of other ranks, a rank sees only
+that it receives at once (`meet`); and 8 bytes for each row.  Of the ids of other ranks, a rank sees only
 those in its range and those in the sample.
 
-Splitters between the ranks' ranges of ids, chosen so that all ranks hold about the same number.
+Splitters are chosen so that all ranks hold about the same number of ids, from a sample of the distinct ids,
+regardless of how often and on how many ranks each occurs.  Every rank contributes its ids that have the
+smallest hashes.  Of all contributed ids, those with the smallest hashes are the sample, which is the same on
+every rank (K. Beyer et al., "On Synopses for Distinct-Value Estimation Under Multiset Operations", SIGMOD
+2007).  With m sampled ids for each range, the sizes of the ranges deviate by about 1 / sqrt(m) of the mean.
 
-Splitters are computed from a sample of the distinct ids, regardless of how often and on how many ranks each
-occurs.  Every rank contributes its ids that have the smallest hashes.  Of all contributed ids, those with the
-smallest hashes are the sample, which is the same on every rank (K. Beyer et al., "On Synopses for
-Distinct-Value Estimation Under Multiset Operations", SIGMOD 2007).  With m sampled ids for each range, the
-sizes of the ranges deviate by about 1 / sqrt(m) of the mean.
-
-Map between the caller's ids and their places, 0 to n - 1 in ascending order, distributed over ranks.
-
-Each rank holds a range of the ids (`renumber_spread`) and answers lookups in it (`spread_ids`).  If ids have
-several columns, each column has such a map, and so do the pairs of places, encoded as integers.
+If ids have several columns, each column has such a map, and so do the pairs of places, encoded as integers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 
 from rapids_trav.distributed.ranks.columns import Component, read_components
-from rapids_trav.distributed.ranks.meeting import meet
 from rapids_trav.distributed.ranks.rank import Rank
-from rapids_trav.distributed.ranks.spread_ids import SpreadIds, SpreadRange, SpreadTuples, chosen
-from rapids_trav.distributed.ranks.values import Integers, Kind, Labels, Values
+from rapids_trav.distributed.ranks.spread_ids import (
+    RankIds,
+    SpreadIds,
+    SpreadMap,
+    SpreadRange,
+    SpreadTuples,
+    chosen,
+)
+from rapids_trav.distributed.ranks.values import Held, Integers, Kind, Labels, Values
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import Array, Dtype, move
 from rapids_trav.ids.columns import IdColumn
 from rapids_trav.ids.composite_ids import CategoryIds, ValueIds, pair_keys
-from rapids_trav.ids.maps import AscendingIds, Column, Encoder, RangeIds, SortedIds
+from rapids_trav.ids.maps import Column, RangeIds, SortedIds
 from rapids_trav.ids.renumber import (
     Codes,
     Renumbering,
@@ -52,6 +54,7 @@ from rapids_trav.ids.renumber import (
 )
 
 SAMPLED = 256  # sampled ids for each range
+MOST = 3  # ids that a rank receives in a round, as a multiple of the most that any rank has
 
 
 def sample(rank: Rank, kind: Kind, values: Values) -> Values:
@@ -75,7 +78,60 @@ def smallest_hashes(rank: Rank, kind: Kind, values: Values, most: int) -> Values
 
 
 Result = TypeVar("Result")
+Together = Callable[[Callable[[], Any]], Any]  # does work that may fail: on all ranks it returns, or raises
 Spread = tuple[SpreadRange | SpreadIds, np.ndarray, list[Array]]  # map, firsts, places of each list
+
+
+def meet(
+    rank: Rank, kind: Kind, splitters: Values, pieces: Sequence[Values], together: Together
+) -> tuple[SpreadIds, Callable[[], Array]]:
+    """Send each rank the distinct ids of its range; return their map, and a function to the places of all.
+
+    `pieces` are the distinct ids of this rank in ascending order, cut at the splitters; the places are those
+    of one piece after another, and all ranks ask for them.
+
+    A rank receives an id of its range from every rank that has this id.  If ids that all ranks have are
+    concentrated in one range, its rank may receive many times more ids than any rank had.  The ids are then
+    sent in several rounds.  After each round the rank keeps only the distinct ids, and the ranks ask for the
+    places in a second exchange.
+    """
+    rounds = _rounds(rank, pieces)
+    if rounds == 1:
+        got = kind.exchange(pieces)
+        held, codes = together(lambda: kind.hold(got))
+        ids = _spread(rank, kind, held, splitters)
+        return ids, lambda: rank.xp.concatenate(ids.reply([codes(k) for k in range(rank.size)]))
+    shares = [[_share(piece, k, rounds) for piece in pieces] for k in range(rounds)]
+    values = kind.none()
+    for share in shares:
+        values = together(partial(kind.union, [values, *kind.exchange(share)]))
+    held, _ = together(lambda: kind.hold([values]))
+    ids = _spread(rank, kind, held, splitters)
+    return ids, lambda: _asked(ids, shares)
+
+
+def _rounds(rank: Rank, pieces: Sequence[Values]) -> int:
+    """Return the number of rounds in which ids are sent, so that none is larger than `MOST` allows."""
+    sent = np.array(rank.communicator.gather_objects([len(piece) for piece in pieces]), np.int64)
+    return max(1, -(-int(sent.sum(axis=0).max()) // max(1, MOST * int(sent.sum(axis=1).max()))))
+
+
+def _share(piece: Values, k: int, rounds: int) -> Values:
+    """Return the k-th of `rounds` equal parts of a piece."""
+    rows = piece.iloc if hasattr(piece, "iloc") else piece
+    return rows[k * len(piece) // rounds : (k + 1) * len(piece) // rounds]
+
+
+def _spread(rank: Rank, kind: Kind, held: Held, splitters: Values) -> SpreadIds:
+    counts = rank.communicator.gather_objects(held.n)
+    return SpreadIds(rank, kind, held, np.cumsum([0, *counts], dtype=np.int64), splitters)
+
+
+def _asked(ids: SpreadIds, shares: Sequence[Sequence[Values]]) -> Array:
+    """Return the places of the ids of all shares, grouped by range."""
+    ask = ids.asker(many=True)
+    answers = [ask(share) for share in shares]
+    return ids.xp.concatenate([answer[k] for k in range(ids.here.size) for answer in answers])
 
 
 def renumber_component(
@@ -188,90 +244,10 @@ def _portable(error: TypeError | ValueError) -> TypeError | ValueError:
     return error.with_traceback(None)
 
 
-SpreadMap = SpreadRange | SpreadIds | CategoryIds | SpreadTuples
-
-
-@dataclass(frozen=True)
-class RankIds(AscendingIds):
-    """Map between ids and places; an `IdMap` whose encoder and `decode` all ranks call at the same time.
-
-    Attributes
-    ----------
-    here : Rank
-    ids : map
-        The underlying map.
-    firsts : int64 array on the host, (ranks + 1,)
-        The place of the first id that each rank holds, and the number of all ids.
-    """
-
-    here: Rank
-    ids: SpreadMap
-    firsts: np.ndarray
-
-    @property
-    def n(self) -> int:
-        return int(self.firsts[-1])
-
-    @property
-    def first(self) -> int:
-        """Place of the first id that this rank holds."""
-        return int(self.firsts[self.here.rank])
-
-    @property
-    def n_here(self) -> int:
-        """Number of ids that this rank holds."""
-        return int(self.firsts[self.here.rank + 1]) - self.first
-
-    @property
-    def width(self) -> int:
-        return self.ids.width
-
-    @property
-    def dtypes(self) -> tuple:
-        return self.ids.dtypes
-
-    @property
-    def nbytes(self) -> int:
-        return self.ids.nbytes
-
-    @property
-    def integers_held(self) -> Array | None:
-        """The ids held here if they are integers that only their holder knows; see `SpreadIds`."""
-        return self.ids.integers_held if isinstance(self.ids, SpreadIds) else None
-
-    def received(self, ids: Array, valid: Array | None) -> Column:
-        """Return ids such as those of `integers_held` as a column, with nulls where `valid` is False."""
-        assert isinstance(self.ids, SpreadIds) and isinstance(self.ids.kind, Integers)
-        return self.ids.kind.received(ids, valid)
-
-    def encoder(self, known: bool = False, many: bool = False) -> Encoder:
-        """Return a collective function that maps columns to int64 places.
-
-        With `many`, the ranks pass different columns; else all pass the same, and few places may be on the
-        host.
-        """
-        encode = self.ids.encoder(known, many)
-        return lambda columns: encode(columns).astype(np.int64, copy=False)
-
-    def decode(self, internal: Array = None, nulls: bool = False) -> list[Column]:
-        """Return the ids at these places (collective), or with None the ids held here (not collective)."""
-        return self.ids.decode(internal, nulls)
-
-
 def build_ids(rank: Rank, sides: Sequence[Sequence[Column]]) -> tuple[RankIds, list[Array]]:
-    """Renumber the ids of all ranks; every rank calls it.
+    """Renumber the ids of all ranks; return their map and the places, int64, of each list of this rank.
 
-    Parameters
-    ----------
-    rank : Rank
-    sides : sequence of sequences of columns
-        The lists of ids of this rank, possibly none; a list has one column for each column of the ids.
-
-    Returns
-    -------
-    RankIds
-    list of int64 arrays
-        The places of each list.
+    A list, one of `sides`, has one column for each column of the ids; there may be none here.
 
     Raises
     ------

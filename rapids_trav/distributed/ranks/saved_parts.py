@@ -30,7 +30,7 @@ from rapids_trav.distributed.ranks.rank_graph import RankBuildOptions, RankGraph
 from rapids_trav.distributed.ranks.rank_rows import Ends, RankRows, RankSource, has, rows_of
 from rapids_trav.distributed.ranks.rank_values import RankAnswers
 from rapids_trav.distributed.ranks.renumber_spread import build_ids
-from rapids_trav.distributed.ranks.spread_ids import NumberedIds, SpreadMap
+from rapids_trav.distributed.ranks.spread_ids import NumberedIds, RankIds
 from rapids_trav.errors import TravError, first_line
 from rapids_trav.frames.columns import Frame, move
 from rapids_trav.ids.maps import Column, vertex_dtype
@@ -61,43 +61,44 @@ def save(graph: RankGraph, folder: str) -> None:
     TravError
         On all ranks, if any of them cannot write; no folder is left then.
     """
-    rank = graph.rank
+    rank, ranks = graph.rank, graph.rank.communicator
     source, destination = _edges(graph)
     with ExitStack() as stack:
         partial: Any = None
         target: Path | None = None
-        error: TravError | None = None
-        if rank.rank == 0:
-            try:
+        with ranks.raising_together():
+            if rank.rank == 0:
                 target = free_target(location("folder", folder))
-                partial = stack.enter_context(folder_in_the_making(target))
-                partial.chmod(0o755)
-            except OSError as refused:
-                error = TravError(
-                    f"{folder} cannot be created: {refused.strerror or refused}; name another folder."
-                )
-            except TravError as refused:
-                error = refused
-        rank.communicator.raise_together(error)
-        partial = rank.communicator.gather_objects(partial)[0]
-        try:
+                try:
+                    partial = stack.enter_context(folder_in_the_making(target))
+                    partial.chmod(0o755)
+                except OSError as error:
+                    raise TravError(
+                        f"{folder} cannot be created: {error.strerror or error}; name another folder."
+                    ) from error
+        partial = ranks.gather_objects(partial)[0]
+        with ranks.raising_together():
             entry, tables, arrays = describe(graph.ids.base, rank.library)
             arrays |= {"src": source, "dst": destination}
             write_graph(partial / f"part_{rank.rank}", {"ids": entry}, arrays, tables)
-        except TravError as refused:
-            error = refused
-        rank.communicator.raise_together(error)
-        if target is not None:
-            try:
-                (partial / PARTS).write_bytes(head_bytes(_head(graph)))
-                sync_folder(partial)
-                partial.rename(target)
-                sync_folder(target.parent)
-            except OSError as refused:
-                why = refused.strerror or refused
-                failure = TravError(f"{folder} cannot be written: {why}; name another folder.")
-                error = in_use(folder) if taken(refused) else failure
-        rank.communicator.raise_together(error)
+        with ranks.raising_together():
+            if target is not None:
+                _finish(partial, target, head_bytes(_head(graph)), folder)
+
+
+def _finish(partial: Path, target: Path, head: bytes, folder: str) -> None:
+    """Write the head, and give the folder its name."""
+    try:
+        (partial / PARTS).write_bytes(head)
+        sync_folder(partial)
+        partial.rename(target)
+        sync_folder(target.parent)
+    except OSError as error:
+        if taken(error):
+            raise in_use(folder) from error
+        raise TravError(
+            f"{folder} cannot be written: {error.strerror or error}; name another folder."
+        ) from error
 
 
 def _head(graph: RankGraph) -> dict[str, Any]:
@@ -141,23 +142,20 @@ def open_parts(rank: Rank, folder: str, options: RankBuildOptions) -> RankGraph:
         On all ranks, if any of them does not find the folder, or its files are not those that were saved.
     """
     path = Path(folder)
-    error: TravError | None = None
     head: dict[str, Any] = {}
     sides: list[list[Column]] = []
     ends: list[Ends] = []
     times = PhaseTimes(rank.synchronize)
     with times.phase("ids"):
-        try:
-            head = _read_head(path / PARTS, FORMAT)
-            for number in range(rank.rank, head["parts"], rank.size):
-                columns, edges = _read_part(rank, path / f"part_{number}", head)
-                sides.append(columns)
-                ends.append(edges)
-        except TravError as refused:
-            error = refused
-        except (KeyError, TypeError, ValueError) as wrong:  # a head that `save` did not write
-            error = damaged(path, f"does not hold a graph in parts ({first_line(wrong)})")
-        rank.communicator.raise_together(error)
+        with rank.communicator.raising_together():
+            try:
+                head = _read_head(path / PARTS, FORMAT)
+                for number in range(rank.rank, head["parts"], rank.size):
+                    columns, edges = _read_part(rank, path / f"part_{number}", head)
+                    sides.append(columns)
+                    ends.append(edges)
+            except (KeyError, TypeError, ValueError) as wrong:  # a head that `save` did not write
+                raise damaged(path, f"does not hold a graph in parts ({first_line(wrong)})") from wrong
         ids, _ = build_ids(rank, sides)
     if ids.n != head["n_vertices"]:
         raise damaged(path, f"holds {ids.n:,} vertex ids, but should hold {head['n_vertices']:,}")
@@ -260,7 +258,7 @@ def _by_holder(rank: Rank, firsts: np.ndarray, ends: Sequence[Ends], length: int
 class SavedRankRows(RankRows):
     """Edges of a graph opened from a folder: both ends and no other columns, ascending from rank to rank."""
 
-    ids: SpreadMap = field(kw_only=True)
+    ids: RankIds = field(kw_only=True)
 
     def resolve(self, where: object) -> None:
         """Refuse every filter: there are no columns to filter by."""

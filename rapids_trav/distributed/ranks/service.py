@@ -6,24 +6,22 @@ closes the communicator, so that no rank waits for one that has failed, and the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
-from rapids_trav.algorithms import bfs, khop, levels, paths
+from rapids_trav.algorithms import bfs, khop, levels, paths, request
 from rapids_trav.algorithms.options import PathOptions, whole_number
 from rapids_trav.distributed.ranks import saved_parts
-from rapids_trav.distributed.ranks.rank import Rank
+from rapids_trav.distributed.ranks.rank import Kept, Rank, RankState
 from rapids_trav.distributed.ranks.rank_graph import RankBuildOptions, RankGraph, build_graph
 from rapids_trav.distributed.ranks.rank_rows import count_duplicates, count_self_loops
-from rapids_trav.distributed.ranks.rank_validation import check_search
-from rapids_trav.distributed.ranks.state import Kept, RankState
-from rapids_trav.engines.multigpu.communicator import Communicator, RankError
-from rapids_trav.engines.searches import Verdict
-from rapids_trav.errors import TravError, TravMemoryError, first_line
+from rapids_trav.engines.multigpu.communicator import aborting
+from rapids_trav.engines.multigpu.validate import parents, validate
+from rapids_trav.engines.searches import Search, Verdict
+from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.libraries import library
 from rapids_trav.storage.memory_errors import telling_of_memory
@@ -33,7 +31,7 @@ GRAPH = "graph"  # key among the items of a state
 
 def build(state: RankState, options: RankBuildOptions) -> dict[str, Any]:
     """Build the graph of the partitions that the ranks were given; return its summary for the client."""
-    with together(state.communicator, "building the graph"):
+    with aborting(state.communicator, "building the graph", alike=True):
         rank = rank_of(state)
         graph = build_graph(rank, state.partitions, options)
         state.items[GRAPH] = graph
@@ -43,24 +41,15 @@ def build(state: RankState, options: RankBuildOptions) -> dict[str, Any]:
 
 def open_saved(state: RankState, folder: str, options: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Open a graph that `save` wrote, each rank some of its parts; return its summary for the client."""
-    with together(state.communicator, "opening the graph"):
+    with aborting(state.communicator, "opening the graph", alike=True):
         graph = saved_parts.open_parts(rank_of(state), folder, RankBuildOptions(**(options or {})))
         state.items[GRAPH] = graph
         return summary(graph)
 
 
 def ask(state: RankState, name: str, args: tuple = (), kwargs: dict[str, Any] | None = None) -> Any:
-    """Ask the graph a question; every rank answers with its part.
-
-    Parameters
-    ----------
-    state : RankState
-    name : str
-        A method of `Graph`.
-    args, kwargs
-        The arguments of that method.
-    """
-    with together(state.communicator, f"answering {name}"):
+    """Ask the graph a question, a method of `Graph`; every rank answers with its part."""
+    with aborting(state.communicator, f"answering {name}", alike=True):
         graph = state.items.get(GRAPH)
         if not isinstance(graph, RankGraph):
             raise TravError("There is no graph on the workers: build it first.")
@@ -71,23 +60,6 @@ def ask(state: RankState, name: str, args: tuple = (), kwargs: dict[str, Any] | 
             )
         with telling_of_memory(name, graph.engine):
             return QUESTIONS[name](graph, *args, **(kwargs or {}))
-
-
-@contextmanager
-def together(communicator: Communicator, task: str) -> Iterator[None]:
-    """Abort the communicator if the work inside fails, unless all ranks raise the error alike.
-
-    All ranks raise a `TravError` alike, because it follows from what all of them know.  Its subclasses
-    `TravMemoryError` and `RankError` are exceptions to this: they report the failure of one rank.
-    """
-    try:
-        yield
-    except BaseException as error:
-        alike = isinstance(error, TravError) and not isinstance(error, TravMemoryError)
-        if not alike or isinstance(error, RankError):
-            what = first_line(error) if isinstance(error, Exception) else type(error).__name__
-            communicator.abort(f"rank {communicator.rank} failed while {task}: {what}")
-        raise
 
 
 def rank_of(state: RankState) -> Rank:
@@ -179,7 +151,26 @@ def _n_duplicate_edges(graph: RankGraph) -> int:
 
 
 def _validate(graph: RankGraph, source: object, **options: Any) -> Verdict:
-    return check_search(graph, source, _options(options))
+    """Search from one vertex and check the tree by the five rules of Graph500; all get the same verdict."""
+    graph.rows.check_kept("validate")
+    if graph.directed:
+        raise TravError(
+            "validate applies the rules of Graph500, which are for undirected graphs: build the graph with "
+            "directed=False."
+        )
+    view, sources, asked = request.ask(graph, source, _options(options), what="source")
+    if len(sources) != 1:
+        raise TravError(f"source names {len(sources)} vertices: give one.")
+    return check_tree(graph, graph.engine.search(view, sources, asked), int(sources[0]))
+
+
+def check_tree(graph: RankGraph, found: Search, root: int) -> Verdict:
+    """Check the result of a search from `root`, an internal id; the padding of a block is ignored."""
+    assert found.predecessor is not None and graph.rows.ends is not None
+    rank, numbering = graph.rank, graph.numbering
+    parent = parents(numbering.grid, rank.rank, numbering.in_block(found.predecessor), root)
+    level = numbering.in_block(found.distance)
+    return validate(rank.communicator, numbering.grid, root, parent, graph.rows.ends, xp=rank.xp, level=level)
 
 
 def _on_first(graph: RankGraph, frame: Frame) -> list[Frame]:

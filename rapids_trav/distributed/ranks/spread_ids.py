@@ -15,17 +15,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from rapids_trav.distributed.ranks.numbering import Numbering
-from rapids_trav.distributed.ranks.rank import Rank, from_holders
+from rapids_trav.distributed.ranks.rank import Rank
 from rapids_trav.distributed.ranks.values import Held, Integers, Kind, Values
 from rapids_trav.engines.multigpu.lookup import distinct, offsets_in_ranges
 from rapids_trav.frames.columns import Array, move
-from rapids_trav.ids.composite_ids import TupleIds
-from rapids_trav.ids.maps import AscendingIds, Column, Encoder, IdMap, Library, RangeIds, RenumberedIds
+from rapids_trav.ids.composite_ids import CategoryIds, TupleIds
+from rapids_trav.ids.maps import AscendingIds, Column, Encoder, Library, RangeIds, RenumberedIds
 
 FEW = 256  # values up to this number are looked for by all ranks at once
 
@@ -45,24 +45,12 @@ class SpreadRange(RangeIds):
 
 @dataclass(frozen=True)
 class SpreadIds(AscendingIds):
-    """Ids of one column: rank r holds those from `splitters[r - 1]` up to but not including `splitters[r]`.
-
-    Attributes
-    ----------
-    here : Rank
-    kind : Kind
-        Operations on ids of this kind.
-    held : map
-        Map of the ids that are held here, numbered from 0.
-    firsts : int64 array on the host, (ranks + 1,)
-        The place of the first id that each rank holds, and the number of all ids.
-    splitters : array or column, (ranks - 1,)
-    """
+    """Ids of one column: rank r holds those from `splitters[r - 1]` to before `splitters[r]`."""
 
     here: Rank
     kind: Kind
-    held: Held
-    firsts: np.ndarray
+    held: Held  # map of the ids that are held here, numbered from 0
+    firsts: np.ndarray  # as in `RankIds`
     splitters: Values
     width = 1
 
@@ -107,7 +95,7 @@ class SpreadIds(AscendingIds):
             found[:] = move(self.held.encoder()([self.kind.few(column)]), np)
         mine = found >= 0
         after = found[mine] + int(self.firsts[self.here.rank]) + 1  # so that 0 is an unknown value
-        return from_holders(self.here, mine, after) - 1
+        return self.here.from_holders(mine, after) - 1
 
     @property
     def integers_held(self) -> Array | None:
@@ -170,36 +158,75 @@ def chosen(places: Array, codes: Array, xp: ModuleType) -> Array:
     return xp.where(codes >= 0, places[codes], -1)
 
 
-class SpreadMap(IdMap, Protocol):
-    """Distributed map between ids and places: each rank holds a range of the ids."""
+SpreadMap = SpreadRange | SpreadIds | CategoryIds | SpreadTuples
+
+
+@dataclass(frozen=True)
+class RankIds(AscendingIds):
+    """Map between ids and places; an `IdMap` whose encoder and `decode` all ranks call at the same time."""
+
+    here: Rank
+    ids: SpreadMap
+    firsts: np.ndarray  # first place that each rank holds, and the number of all; int64 on the host
 
     @property
-    def firsts(self) -> np.ndarray:
-        """Return the first place of each rank, and the number of all places."""
+    def n(self) -> int:
+        return int(self.firsts[-1])
+
+    @property
+    def first(self) -> int:
+        """Place of the first id that this rank holds."""
+        return int(self.firsts[self.here.rank])
+
+    @property
+    def n_here(self) -> int:
+        """Number of ids that this rank holds."""
+        return int(self.firsts[self.here.rank + 1]) - self.first
+
+    @property
+    def width(self) -> int:
+        return self.ids.width
+
+    @property
+    def dtypes(self) -> tuple:
+        return self.ids.dtypes
+
+    @property
+    def nbytes(self) -> int:
+        return self.ids.nbytes
 
     @property
     def integers_held(self) -> Array | None:
-        """Return the ids held here if they are integers that only their holder knows, else None."""
+        """The ids held here if they are integers that only their holder knows; see `SpreadIds`."""
+        return self.ids.integers_held if isinstance(self.ids, SpreadIds) else None
 
     def received(self, ids: Array, valid: Array | None) -> Column:
         """Return ids such as those of `integers_held` as a column, with nulls where `valid` is False."""
+        assert isinstance(self.ids, SpreadIds) and isinstance(self.ids.kind, Integers)
+        return self.ids.kind.received(ids, valid)
+
+    def encoder(self, known: bool = False, many: bool = False) -> Encoder:
+        """Return a collective function that maps columns to int64 places.
+
+        With `many`, the ranks pass different columns; else all pass the same, and few places may be on the
+        host.
+        """
+        encode = self.ids.encoder(known, many)
+        return lambda columns: encode(columns).astype(np.int64, copy=False)
+
+    def decode(self, internal: Array = None, nulls: bool = False) -> list[Column]:
+        """Return the ids at these places (collective), or with None the ids held here (not collective)."""
+        return self.ids.decode(internal, nulls)
 
 
 class Everywhere(NamedTuple):
     """Tables of all vertices that each rank has, so that it translates without asking the others.
 
-    Attributes
-    ----------
-    ids : array, (grid.n_vertices + 1,)
-        By internal id, the ids if only their holders know them and they are integers, else the places.
-    internal : vertex array, (n + 1,)
-        Internal ids by place.
-
     The last entry of each is -1, for vertex -1.
     """
 
-    ids: Array
-    internal: Array
+    ids: Array  # by internal id: the ids if only holders know them and they are integers, else the places
+    internal: Array  # internal ids by place
 
     @property
     def nbytes(self) -> int:
@@ -207,25 +234,15 @@ class Everywhere(NamedTuple):
 
 
 @dataclass(frozen=True)
-class NumberedIds(RenumberedIds[SpreadMap]):
-    """An `IdMap` to internal ids; all ranks encode, place and decode at the same time.
+class NumberedIds(RenumberedIds[RankIds]):
+    """An `IdMap` to internal ids; all ranks encode, place and decode at the same time."""
 
-    Attributes
-    ----------
-    base : SpreadMap
-        Map between ids and places.
-    numbering : Numbering
-    integers_owned : array, (owned,), optional
-        The ids of the vertices owned here, if only their holders know them by their places and they are
-        integers: owners then answer in one step, without asking the holders.
-    everywhere : Everywhere, optional
-        Tables of all vertices, where they are small.
-    """
-
-    base: SpreadMap
+    base: RankIds
     numbering: Numbering
+    # The ids of the vertices owned here, if only their holders know them by their places and they are
+    # integers: owners then answer in one step, without asking the holders.
     integers_owned: Array | None = None
-    everywhere: Everywhere | None = None
+    everywhere: Everywhere | None = None  # where it is small
     rank: Array | None = None  # internal ids are compared by place, which the ranks know
     order: Array | None = None
     table: None = None
@@ -233,7 +250,7 @@ class NumberedIds(RenumberedIds[SpreadMap]):
     by_value: bool = False  # ranks ask each other about all values at once
 
     @classmethod
-    def of(cls, base: SpreadMap, numbering: Numbering, room: int = 0) -> NumberedIds:
+    def of(cls, base: RankIds, numbering: Numbering, room: int = 0) -> NumberedIds:
         """Return the map; every rank calls it, with the same number of bytes as `room` for `everywhere`."""
         held = base.integers_held
         integers = None if held is None else numbering.placed(held)

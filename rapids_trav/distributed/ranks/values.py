@@ -10,12 +10,12 @@ import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Protocol
 
 import numpy as np
 import pandas as pd
 
-from rapids_trav.distributed.ranks.columns import exchange_columns, sendable
+from rapids_trav.distributed.ranks.columns import exchange_columns
+from rapids_trav.distributed.ranks.numbering import sendable
 from rapids_trav.distributed.ranks.rank import Rank
 from rapids_trav.frames.columns import Array, Dtype, Masked, move
 from rapids_trav.ids.columns import IdColumn
@@ -27,75 +27,26 @@ Values = Array | Column  # distinct ids in ascending order
 Held = RangeIds | SortedIds | ValueIds
 
 
-class Kind(Protocol):
-    """Operations that differ between integers and other ids."""
+@dataclass(frozen=True)
+class Integers:
+    """Operations on integers and whole floats."""
 
-    @property
-    def dtype(self) -> Dtype:
-        """Dtype of decoded ids."""
+    rank: Rank
+    integer_dtype: np.dtype  # in which a map holds the ids
+    dtype: Dtype  # of decoded ids
 
     def none(self) -> Values:
         """Return an empty array or column of values."""
-
-    def take(self, values: Values, rows: Array) -> Values:
-        """Return the values at these rows."""
-
-    def hashes(self, values: Values) -> Array:
-        """Return a hash of each value, which looks random and is the same on every rank."""
-
-    def union(self, pieces: Sequence[Values]) -> Values:
-        """Return the distinct values of several arrays or columns, ascending."""
-
-    def cut(self, values: Values, splitters: Values) -> list[Values]:
-        """Cut ascending values into those before the first splitter, those from it to the next, and so on."""
-
-    def exchange(self, pieces: Sequence[Values]) -> list[Values]:
-        """Send the k-th values to rank k; return what each sent to this one."""
-
-    def few(self, column: Column) -> Column:
-        """Return a few values in the form that the encoder of a map takes."""
-
-    def route(self, column: Column, splitters: Values) -> tuple[Array, list[Values]]:
-        """Return the code of each row of a column, and its distinct values cut into the ranges of the ranks.
-
-        Codes count the values of the first range, then those of the second, and so on; nulls have -1.
-        """
-
-    def hold(self, pieces: Sequence[Values]) -> tuple[Held, Codes]:
-        """Return the map of the values of all pieces, and a function from a piece's number to its codes."""
-
-    def fetch(self, held: Held, rows: Array) -> Values:
-        """Return the ids at these rows of a map, in the form in which they are sent."""
-
-    def column(self, pieces: Sequence[Values], rows: Array, nulls: bool) -> Column:
-        """Return the ids at these rows of fetched pieces as a column; with `nulls`, row -1 is null."""
-
-
-@dataclass(frozen=True)
-class Integers:
-    """Operations on integers and whole floats.
-
-    Attributes
-    ----------
-    rank : Rank
-    integer_dtype : dtype
-        Dtype in which a map holds the ids.
-    dtype : dtype
-        Dtype of decoded ids.
-    """
-
-    rank: Rank
-    integer_dtype: np.dtype
-    dtype: Dtype
-
-    def none(self) -> Values:
         return sendable(self.rank.xp.zeros(0, self.integer_dtype))
 
     def take(self, values: Values, rows: Array) -> Values:
         return values[rows]
 
     def hashes(self, values: Values) -> Array:
-        """Mix the bits as SplitMix64 does (G. Steele, D. Lea, C. Flood, OOPSLA 2014)."""
+        """Return a hash of each value, which looks random and is the same on every rank.
+
+        The bits are mixed as SplitMix64 does (G. Steele, D. Lea, C. Flood, OOPSLA 2014).
+        """
         mixed = values.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
         mixed ^= mixed >> np.uint64(30)
         mixed *= np.uint64(0xBF58476D1CE4E5B9)
@@ -105,21 +56,29 @@ class Integers:
         return mixed
 
     def union(self, pieces: Sequence[Values]) -> Values:
+        """Return the distinct values of several arrays or columns, ascending."""
         joined = self.rank.xp.concatenate(pieces)
         return self.rank.xp.unique(joined) if len(joined) else joined  # CuPy cannot scan an empty array
 
     def cut(self, values: Values, splitters: Values) -> list[Values]:
+        """Cut ascending values into those before the first splitter, those from it to the next, and so on."""
         bounds = self.rank.xp.searchsorted(values, splitters.astype(values.dtype)).tolist()
         return [values[begin:end] for begin, end in pairwise([0, *bounds, len(values)])]
 
     def exchange(self, pieces: Sequence[Values]) -> list[Values]:
+        """Send the k-th values to rank k; return what each sent to this one."""
         return self.rank.communicator.exchange(self.rank.everyone, pieces)
 
     def few(self, column: Column) -> Column:
+        """Return a few values in the form that the encoder of a map takes."""
         given = move(integers(column, self.rank.library, self.integer_dtype), self.rank.xp)
         return given.astype(wide(self.integer_dtype), copy=False)  # unknown ones may be wider than any id
 
     def route(self, column: Column, splitters: Values) -> tuple[Array, list[Values]]:
+        """Return the code of each row of a column, and its distinct values cut into the ranges of the ranks.
+
+        Codes count the values of the first range, then those of the second, and so on; nulls have -1.
+        """
         given = self.few(column)
         if not len(given):  # CuPy cannot scan an empty array
             return self.rank.xp.zeros(0, np.int64), self.cut(given, splitters)
@@ -127,16 +86,19 @@ class Integers:
         return codes, self.cut(distinct, splitters)
 
     def hold(self, pieces: Sequence[Values]) -> tuple[Held, Codes]:
+        """Return the map of the values of all pieces, and a function from a piece's number to its codes."""
         arrays = [piece.astype(self.integer_dtype, copy=False) for piece in pieces]
         return renumber_integers(arrays, self.dtype, self.rank.library, self.rank.xp)
 
     def fetch(self, held: Held, rows: Array) -> Values:
+        """Return the ids at these rows of a map, in the form in which they are sent."""
         if isinstance(held, SortedIds):
             return sendable(held.ids[rows])
         assert isinstance(held, RangeIds)
         return sendable((rows.astype(wide(self.integer_dtype)) + held.first).astype(self.integer_dtype))
 
     def column(self, pieces: Sequence[Values], rows: Array, nulls: bool) -> Column:
+        """Return the ids at these rows of fetched pieces as a column; with `nulls`, row -1 is null."""
         found = self.rank.xp.concatenate(pieces)
         ids = found[rows] if len(found) else self.rank.xp.zeros(len(rows), found.dtype)
         return self.received(ids, rows >= 0 if nulls else None)
@@ -149,13 +111,7 @@ class Integers:
 
 @dataclass(frozen=True)
 class Labels:
-    """Operations on values that the frame library sorts.
-
-    Attributes
-    ----------
-    rank : Rank
-    dtype : dtype
-    """
+    """The operations of `Integers` on values that the frame library sorts."""
 
     rank: Rank
     dtype: Dtype
@@ -241,3 +197,6 @@ class Labels:
         filled = [piece for piece in pieces if len(piece)]
         found = self.rank.library.concat(filled, ignore_index=True) if filled else self.none()
         return self.rank.library.take(found, rows, nulls)
+
+
+Kind = Integers | Labels

@@ -22,7 +22,7 @@ from distributed.utils import sync
 from distributed.worker import Worker, get_worker
 from distributed.worker_state_machine import FreeKeysEvent
 
-from rapids_trav.distributed.ranks.state import Kept, RankState
+from rapids_trav.distributed.ranks.rank import Kept, RankState
 from rapids_trav.distributed.session.devices import connect_devices
 from rapids_trav.distributed.session.verdict import ERROR, FAILED, OK, Frames, Reply, agreed
 from rapids_trav.engines.multigpu.communicator import WAS_CLOSED, RankError

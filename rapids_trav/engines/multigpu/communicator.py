@@ -21,7 +21,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from rapids_trav.engines.multigpu.grid import Grid, choose_grid
-from rapids_trav.errors import CLOSED, TravError, first_line
+from rapids_trav.errors import CLOSED, TravError, TravMemoryError, first_line
 from rapids_trav.frames.columns import Array, move
 
 WAS_CLOSED = "the graph was closed"  # the reason for which questions that still run end
@@ -253,23 +253,35 @@ class Communicator(ABC):
         received = self.exchange(self.everyone, [to_words(pickle.dumps(value), self.xp) for value in values])
         return [pickle.loads(to_bytes(words)) for words in received]
 
-    def raise_together(self, error: Exception | None) -> None:
-        """Raise the first error that any rank has, on all ranks; return if no rank has one."""
+    @contextmanager
+    def raising_together(self) -> Iterator[None]:
+        """Raise the first `TravError` that the work inside raises on any rank, on all ranks."""
+        error = None
+        try:
+            yield
+        except TravError as raised:
+            error = raised
         for other in self.gather_objects(error):
             if other is not None:
                 raise other
 
 
 @contextmanager
-def aborting(communicator: Communicator, task: str) -> Iterator[None]:
-    """Abort the communicator if the work inside fails, so that the other ranks do not wait for this one."""
+def aborting(communicator: Communicator, task: str, *, alike: bool = False) -> Iterator[None]:
+    """Abort the communicator if the work inside fails, so that the other ranks do not wait for this one.
+
+    If all ranks raise a `TravError` `alike`, because it follows from what all of them know, they stay usable.
+    Its subclasses `TravMemoryError` and `RankError` report the failure of one rank.
+    """
     try:
         yield
     except InterruptError:
         raise  # all ranks end here
     except BaseException as error:
-        what = first_line(error) if isinstance(error, Exception) else type(error).__name__
-        communicator.abort(f"rank {communicator.rank} failed while {task}: {what}")
+        alone = isinstance(error, (TravMemoryError, RankError)) or not isinstance(error, TravError)
+        if alone or not alike:
+            what = first_line(error) if isinstance(error, Exception) else type(error).__name__
+            communicator.abort(f"rank {communicator.rank} failed while {task}: {what}")
         raise
 
 

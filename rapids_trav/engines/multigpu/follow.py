@@ -20,16 +20,7 @@ ALPHA = 14  # pull if ALPHA times the frontier's edges exceed those not followed
 
 
 class Follower:
-    """Traversal of the edges of one sweep on one rank, level after level.
-
-    Parameters
-    ----------
-    work : LocalWork
-    sweep : Sweep
-    block : int
-        Number of vertices of a rank.
-    claim : {"atomics", "sort"}
-    """
+    """Traversal of the edges of one sweep on one rank, level after level; `claim` is "atomics" or "sort"."""
 
     def __init__(self, work: LocalWork, sweep: Sweep, block: int, claim: str) -> None:
         self.sweep = sweep
@@ -41,14 +32,8 @@ class Follower:
     def __call__(self, vertices: Array) -> tuple[list[Array], int, str]:
         """Claim the vertices that a frontier of these vertices leads to.
 
-        Returns
-        -------
-        list of int32 arrays
-            For each block of the vertices "to", the offsets of the claimed ones.
-        int
-            Number of edges examined.
-        str
-            "push" or "pull".
+        Returns for each block of the vertices "to" the offsets of the claimed ones; the number of edges
+        examined; and "push" or "pull".
         """
         sweep, work, block, n_blocks = self.sweep, self._work, self._block, len(self.sweep.fold_group)
         frontier = work.frontier(sweep.edges, vertices)

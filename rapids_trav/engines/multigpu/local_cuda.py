@@ -29,12 +29,7 @@ def load_kernels(edge_bits: int) -> loader.Kernels:
 
 
 class CudaWork:
-    """Steps of a level on CuPy arrays; see `local_work.LocalWork`.
-
-    Parameters
-    ----------
-    kernels : callable(edge_bits) -> Kernels
-    """
+    """Steps of a level on CuPy arrays; see `local_work.LocalWork`."""
 
     xp = cupy
 

@@ -1,4 +1,4 @@
-"""Protocol for the local work of a rank, with an implementation on the CPU and one on the GPU.
+"""Local work of a rank: `local_cpu` (Numba) and `local_cuda` (CuPy) implement it.
 
 Vertices are local ids, int32.  In a forward search the vertices "from", which edges lead from, are the
 sources of the rank's column of the grid, and the vertices "to", which edges lead to, are the destinations of
@@ -21,17 +21,10 @@ SHIFT, MASK = 32, 2**32 - 1  # an edge as one int64: the end to sort by in the u
 
 @dataclass(frozen=True)
 class Compressed:
-    """Edges of a rank, grouped by the end "from": those of u are at `offsets[u]` to `offsets[u + 1]`.
+    """Edges of a rank, grouped by the end "from": those of u are at `offsets[u]` to `offsets[u + 1]`."""
 
-    Attributes
-    ----------
-    offsets : int32 or int64 array, (vertices from + 1,)
-    targets : int32 array, (edges,)
-        Vertices that the edges lead to.
-    """
-
-    offsets: Array
-    targets: Array
+    offsets: Array  # int32 or int64, (vertices from + 1,)
+    targets: Array  # int32, (edges,)
 
     @property
     def nbytes(self) -> int:
@@ -40,59 +33,29 @@ class Compressed:
 
 @dataclass(frozen=True)
 class Reach:
-    """State of a rank's search along its edges in one direction, by the local id of the end "to".
+    """State of a rank's search along its edges in one direction, by the local id of the end "to"."""
 
-    Attributes
-    ----------
-    claimed : uint32 array
-        Bitmap of the vertices found; each is sent to its owner once in a search.
-    predecessor : int32 array or None
-        The vertex "from" that it was found from; None if predecessors are not asked for.
-    found : int32 array
-        Buffer for the vertices that a level finds: the offsets of block m begin at `m * block`.
-    """
-
-    claimed: Array
-    predecessor: Array | None
-    found: Array
+    claimed: Array  # bitmap of the vertices found; each is sent to its owner once in a search
+    predecessor: Array | None  # int32, the vertex "from" that each was found from; None if not asked for
+    found: Array  # int32, buffer of what a level finds: the offsets of block m begin at `m * block`
 
 
 @dataclass(frozen=True)
 class Frontier:
-    """Vertices whose edges are followed in a level.
-
-    Attributes
-    ----------
-    vertices : int32 array
-        Local ids of vertices "from".
-    n_edges : int
-        Number of their edges.
-    scanned : int64 array, (vertices + 1,), or None
-        Number of edges of the vertices before each, if the local work needs it.
-    """
+    """Vertices "from" whose edges are followed in a level."""
 
     vertices: Array
     n_edges: int
-    scanned: Array | None = None
+    scanned: Array | None = None  # int64, number of edges of the vertices before each, on GPUs
 
 
 @dataclass(frozen=True)
 class Owned:
-    """State of the vertices that a rank owns, by their offset.
+    """State of the vertices that a rank owns, by their offset."""
 
-    Attributes
-    ----------
-    visited : uint32 array
-        Bitmap of the vertices visited.
-    distance : int32 array
-        -1 where unreached.
-    finder : int32 array or None
-        Finder of each vertex, as numbered by `sweeps`; -1 at sources and where unreached.
-    """
-
-    visited: Array
-    distance: Array
-    finder: Array | None
+    visited: Array  # bitmap
+    distance: Array  # int32, -1 where unreached
+    finder: Array | None  # int32, as numbered by `sweeps`; -1 at sources and where unreached
 
 
 class LocalWork(Protocol):
@@ -119,34 +82,16 @@ class LocalWork(Protocol):
     ) -> list[Array]:
         """Follow the edges of `frontier` and claim the vertices that they lead to (K5, K6).
 
-        Returns
-        -------
-        list of int32 arrays
-            For each block the offsets of the vertices claimed, in any order; stored in `reach.found`.
+        Returns for each block the offsets of the vertices claimed, in any order; stored in `reach.found`.
         """
 
     def pull(
         self, edges: Compressed, frontier: Array, reach: Reach, block: int, n_blocks: int
     ) -> tuple[list[Array], int]:
-        """Claim the vertices that `expand` would, bottom-up.
+        """Claim the vertices that `expand` would, bottom-up; return them, and the number of edges examined.
 
-        Each vertex that is not claimed searches for one edge from the frontier.
-
-        Parameters
-        ----------
-        edges : Compressed
-            Edges grouped by the end "to"; their targets are the ends "from".
-        frontier : uint32 array
-            Bitmap of the frontier among the vertices "from".
-        reach : Reach
-        block, n_blocks : int
-
-        Returns
-        -------
-        list of int32 arrays
-            As returned by `expand`.
-        int
-            Number of edges examined.
+        Each vertex that is not claimed searches for one edge from the frontier, a bitmap.  Here edges are
+        grouped by the end "to", and their targets are the ends "from".
         """
 
     def smallest_before(
@@ -170,7 +115,4 @@ class LocalWork(Protocol):
         """Return the bitmap of these offsets."""
 
     def to_offsets(self, words: Array, n_set: int | None = None) -> Array:
-        """Return the offsets of the bits that are set, in any order; int32.
-
-        If the caller knows how many are set, a GPU does not have to be waited for.
-        """
+        """Return the offsets of the bits that are set, in any order; a GPU need not wait to know `n_set`."""

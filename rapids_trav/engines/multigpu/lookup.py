@@ -73,29 +73,15 @@ def _by_bitmap(numbers: Array, end: int) -> tuple[Array, Array]:
 def ask(
     communicator: Communicator, grid: Grid, xp: ModuleType, vertices: Array, columns: Sequence[Array]
 ) -> list[Array]:
-    """Fetch values of vertices from their owners; every rank calls it.
+    """Fetch values of vertices, by global id, from their owners; every rank calls it.
 
-    Parameters
-    ----------
-    communicator : Communicator
-    grid : Grid
-    xp : module
-        numpy or cupy.
-    vertices : int array
-        Global ids; each is asked for once, however often it occurs.
-    columns : sequence of int64 arrays
-        The values of the vertices that this rank owns, by offset.
-
-    Returns
-    -------
-    list of int64 arrays
-        For each column the values of `vertices`.
+    `columns` are int64 values of the vertices that this rank owns, by offset; returns those of `vertices` for
+    each column.  A vertex is asked for once, however often it occurs.
     """
-    everyone = tuple(range(grid.size))
     wanted, places = distinct(xp, vertices.astype(np.int64, copy=False))
-    asked = communicator.exchange(everyone, _by_owner(grid, xp, wanted))
+    asked = communicator.exchange(communicator.everyone, _by_owner(grid, xp, wanted))
     answers = [xp.concatenate([column[offsets] for column in columns]) for offsets in asked]
-    received = communicator.exchange(everyone, answers)
+    received = communicator.exchange(communicator.everyone, answers)
     halves = [answer.reshape(len(columns), -1) for answer in received]
     return [xp.concatenate([half[k] for half in halves])[places] for k in range(len(columns))]
 
@@ -103,7 +89,7 @@ def ask(
 def send_to_owners(communicator: Communicator, grid: Grid, xp: ModuleType, vertices: Array) -> Array:
     """Send vertices to their owners; return the offsets of the vertices that this rank receives."""
     wanted, _ = distinct(xp, vertices.astype(np.int64, copy=False))
-    return xp.concatenate(communicator.exchange(tuple(range(grid.size)), _by_owner(grid, xp, wanted)))
+    return xp.concatenate(communicator.exchange(communicator.everyone, _by_owner(grid, xp, wanted)))
 
 
 def offsets_in_ranges(xp: ModuleType, ascending: Array, bounds: np.ndarray) -> list[Array]:

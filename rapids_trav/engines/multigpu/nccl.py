@@ -48,22 +48,10 @@ SPIN = 1e-3  # seconds that a rank polls an event without a pause
 class NcclCommunicator(Communicator):
     """Communicator of one rank; see `communicator.Communicator`.
 
-    It uses the current device and CuPy's current stream.
-
-    Parameters
-    ----------
-    unique_id : bytes
-        Result of `cupy.cuda.nccl.get_unique_id()` on one of the ranks.
-    rank, size : int
-    deadline : float
-        Seconds that a rank waits for others in one call.
-    watch : callable, optional
-        Called often, from a thread, while this rank waits; returns the reason to stop, or None.
-
-    Notes
-    -----
-    The constructor returns when all ranks have called it.  NCCL itself waits for that without a deadline, so
-    make sure that all ranks have started.
+    It uses the current device and CuPy's current stream.  `unique_id` is from `nccl.get_unique_id()` on one
+    of the ranks.  `watch` is called often, from a thread, while this rank waits; it returns the reason to
+    stop, or None.  The constructor returns when all ranks have called it.  NCCL itself waits for that without
+    a deadline, so make sure that all ranks have started.
     """
 
     def __init__(

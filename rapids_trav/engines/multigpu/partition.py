@@ -31,29 +31,15 @@ TRANSPOSING_BYTES = 48  # per edge, at most: keys, the sort's copy of them, edge
 
 @dataclass(frozen=True)
 class Part:
-    """The edges of one rank.
-
-    Attributes
-    ----------
-    grid : Grid
-    rank : int
-    work : LocalWork
-    directed : bool
-    by_source : Compressed
-        Rows are the sources of the rank's column of the grid, targets the destinations of its row.
-    rounds : int
-        Number of rounds in which the edges were sent.
-    most_waiting : int
-        Most edges that waited to be sent, or were received, in one round.
-    """
+    """The edges of one rank."""
 
     grid: Grid
     rank: int
     work: LocalWork
     directed: bool
-    by_source: Compressed
-    rounds: int = 0
-    most_waiting: int = 0
+    by_source: Compressed  # rows are the sources of the rank's column, targets the destinations of its row
+    rounds: int = 0  # in which the edges were sent
+    most_waiting: int = 0  # edges, at most, that waited to be sent, or were received, in one round
 
     @cached_property
     def by_destination(self) -> Compressed:
@@ -94,21 +80,8 @@ def build(
 ) -> Part:
     """Distribute the edges over the ranks; every rank calls it with its part of the edges.
 
-    Parameters
-    ----------
-    communicator : Communicator
-        Communicator of as many ranks as the grid has.
-    grid : Grid
-    chunks : iterable of (source, destination)
-        Integer arrays of the engine, ids from 0 to n_vertices - 1.
-    work : LocalWork
-    directed : bool
-    round_edges : int
-        Edges that a rank sends and receives in a round, at most.
-
-    Returns
-    -------
-    Part
+    `chunks` are pairs of integer arrays of the engine, source and destination, ids from 0 to n_vertices - 1;
+    in a round a rank sends and receives `round_edges` edges at most.
 
     Raises
     ------
@@ -139,16 +112,9 @@ def send_edges(
 ) -> tuple[list[Array], int, int]:
     """Send edges to their ranks; every rank calls it.
 
-    Returns
-    -------
-    list of int64 arrays
-        This rank's edges as keys: the local id of the source in the upper half, of the destination below.
-    int
-        Number of rounds.
-    int
-        Most edges that waited to be sent, or were received, in one round.
+    Returns this rank's edges as int64 keys, the local id of the source in the upper half and of the
+    destination below; the number of rounds; and the most edges that waited, or were received, in one.
     """
-    everyone = tuple(range(grid.size))
     share = max(1, round_edges // grid.size)
     blocks = _blocks(chunks, max(1, round_edges // (1 if directed else 2)))
     waiting = [work.xp.empty(0, np.int64)] * grid.size
@@ -165,7 +131,7 @@ def send_edges(
                     work.xp.concatenate(pair) if len(pair[0]) else pair[1]
                     for pair in zip(waiting, arrived, strict=True)
                 ]
-        received = communicator.exchange(everyone, [keys[:share] for keys in waiting])
+        received = communicator.exchange(communicator.everyone, [keys[:share] for keys in waiting])
         rounds += 1
         most = max(most, sum(map(len, waiting)), sum(map(len, received)))
         waiting = [keys[share:] for keys in waiting]

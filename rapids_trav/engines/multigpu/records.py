@@ -51,43 +51,20 @@ INLINE = 1 << 12  # 16 KiB, which take no longer than a number
 
 @dataclass(frozen=True)
 class LevelRow:
-    """Record of one level on one rank.
+    """Record of one level on one rank."""
 
-    Attributes
-    ----------
-    level : int
-        Distance of the vertices that the level found.
-    rank : int
-    frontier : int
-        Vertices of this rank in the frontier that was expanded.
-    direction : str
-        "push" or "pull", or "mixed" if the sweeps differ.
-    edges : int
-        Edges followed (push) or examined (pull).
-    candidates : int
-        Vertices claimed, and therefore sent to their owners.
-    expand_kind, fold_kind : str
-        Format of the messages to other ranks: "list", "bitmap" or "mixed"; "" if there were none.
-    expand_bytes, fold_bytes : int
-        Bytes sent to other ranks.
-    messages : int
-        Messages sent to other ranks.
-    sum_ms, expand_ms, follow_ms, fold_ms, settle_ms : float
-        Milliseconds of steps 1 to 5 of `search2d`, including the wait for other ranks.
-    """
-
-    level: int
+    level: int  # distance of the vertices that the level found
     rank: int
-    frontier: int
-    direction: str
-    edges: int
-    candidates: int
-    expand_kind: str
+    frontier: int  # vertices of this rank in the frontier that was expanded
+    direction: str  # "push" or "pull", or "mixed" if the sweeps differ
+    edges: int  # followed (push) or examined (pull)
+    candidates: int  # vertices claimed, and therefore sent to their owners
+    expand_kind: str  # format of the messages to others: "list", "bitmap" or "mixed"; "" if there were none
     fold_kind: str
-    expand_bytes: int
+    expand_bytes: int  # sent to other ranks
     fold_bytes: int
-    messages: int
-    sum_ms: float
+    messages: int  # sent to other ranks, without those of sums
+    sum_ms: float  # milliseconds of steps 1 to 5 of `search2d`, including the wait for other ranks
     expand_ms: float
     follow_ms: float
     fold_ms: float
@@ -96,27 +73,11 @@ class LevelRow:
 
 @dataclass(frozen=True)
 class RankSearch:
-    """One rank's part of the answer, for the vertices `grid.owned(rank)`.
+    """One rank's part of the answer, for the vertices `grid.owned(rank)`."""
 
-    Attributes
-    ----------
-    distance : int32 array
-        -1 where unreached.
-    predecessor : array of `grid.vertex_dtype` or None
-        Global ids; -1 at sources and where unreached.
-    trace : list of LevelRow
-        Empty unless asked for.
-    levels : int
-        Levels expanded.
-    traffic : Traffic
-        Everything that this rank sent to others.
-    resolution : Traffic
-        The part of `traffic` that was for predecessors.
-    """
-
-    distance: Array
-    predecessor: Array | None
-    trace: list[LevelRow]
-    levels: int
-    traffic: Traffic
-    resolution: Traffic
+    distance: Array  # int32, -1 where unreached
+    predecessor: Array | None  # `grid.vertex_dtype`, global ids; -1 at sources and where unreached
+    trace: list[LevelRow]  # empty unless asked for
+    levels: int  # expanded
+    traffic: Traffic  # everything that this rank sent to others
+    resolution: Traffic  # the part of it that was for predecessors

@@ -89,15 +89,10 @@ def search(
     deterministic: bool = False,
     inline: int = INLINE,
 ) -> RankSearch:
-    """Search from all sources together; every rank calls it with the same sources and options.
+    """Search from all sources, global ids, together; every rank calls it with the same ones and options.
 
     Parameters
     ----------
-    communicator : Communicator
-    part : Part
-        This rank's edges.
-    sources : int array
-        Global ids.
     options : BfsOptions, optional
         Its `of_ranks` has settings of `tuning.SearchTuning`.  By default `exchange` is "auto", `claim`
         "atomics", and `bottom_up` as a rank has memory for it, but not with ``claim="sort"``.
@@ -109,10 +104,6 @@ def search(
     inline : int
         Most 32-bit words of a frontier that are sent along with the sums.  Longer ones are sent on their own
         when their lengths are known.
-
-    Returns
-    -------
-    RankSearch
 
     Raises
     ------

@@ -23,13 +23,7 @@ from rapids_trav.frames.columns import move
 
 
 class StagedCommunicator(Communicator):
-    """Communicator of one rank that works on a GPU; see `communicator.Communicator`.
-
-    Parameters
-    ----------
-    host : Communicator
-        Communicator of the same rank, for arrays on the host.
-    """
+    """Communicator of one rank that works on a GPU, over the one of the same rank for arrays on the host."""
 
     def __init__(self, host: Communicator) -> None:
         self.rank, self.size, self.deadline = host.rank, host.size, host.deadline

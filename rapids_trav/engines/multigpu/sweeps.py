@@ -17,29 +17,15 @@ from rapids_trav.engines.multigpu.partition import Part
 
 @dataclass(frozen=True)
 class Sweep:
-    """One direction in which a rank follows its edges.
+    """One direction in which a rank follows its edges."""
 
-    Attributes
-    ----------
-    edges : Compressed
-        Edges grouped by the end that the search comes from.
-    reverse : Compressed or None
-        Edges grouped by the other end, for pulling; None if that is not asked for.
-    expand_group, fold_group : tuple of int
-        Ranks that share the vertices "from", and those that own the vertices "to", block by block.
-    reach : Reach
-    backwards : bool
-    base : int
-        Finder number of the first rank of the fold group; the other ranks follow.
-    """
-
-    edges: Compressed
-    reverse: Compressed | None
-    expand_group: tuple[int, ...]
-    fold_group: tuple[int, ...]
+    edges: Compressed  # grouped by the end that the search comes from
+    reverse: Compressed | None  # grouped by the other end, for pulling; None if that is not asked for
+    expand_group: tuple[int, ...]  # ranks that share the vertices "from"
+    fold_group: tuple[int, ...]  # ranks that own the vertices "to", block by block
     reach: Reach
     backwards: bool
-    base: int
+    base: int  # finder number of the first rank of the fold group; the other ranks follow
 
 
 def sweeps(part: Part, direction: str, predecessors: bool, bottom_up: bool) -> list[Sweep]:

@@ -51,20 +51,9 @@ class _Message:
 class TcpCommunicator(Communicator):
     """Communicator of one rank; see `communicator.Communicator`.
 
-    Parameters
-    ----------
-    name : str
-        Name of this set of ranks, the same on all of them, and used once.
-    server : distributed.core.Server
-        The worker that the rank runs on.
-    rank, size : int
-    deadline : float
-        Seconds that a rank waits for others in one call.
-
-    Notes
-    -----
-    Construct it and call `join` on the server's event loop; the communicators of all ranks must exist before
-    the first one joins.  Make all other calls from one other thread.
+    `name` is that of this set of ranks, the same on all of them and used once, and `server` the worker that
+    the rank runs on.  Construct it and call `join` on the server's event loop; the communicators of all ranks
+    must exist before the first one joins.  Make all other calls from one other thread.
     """
 
     def __init__(

@@ -20,17 +20,8 @@ FAREWELL = 2.0  # seconds to send the last messages in
 class Links:
     """Connections of one rank with the others; messages between two ranks keep their order.
 
-    Parameters
-    ----------
-    name : str
-        Name of this set of ranks, the same on all of them, and used once.
-    server : distributed.core.Server
-        The worker that the rank runs on.
-    rank, size : int
-    receive : callable
-        Called with a rank and its message, or None when the rank has left.
-    fail : callable
-        Called with a reason, and the rank at fault, when a connection is lost or a message cannot be sent.
+    `receive` is called with a rank and its message, or None when the rank has left; `fail` with a reason, and
+    the rank at fault, when a connection is lost or a message cannot be sent.
     """
 
     def __init__(

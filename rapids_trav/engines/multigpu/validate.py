@@ -63,24 +63,15 @@ def validate(
 
     Parameters
     ----------
-    communicator : Communicator
-    grid : Grid
-    root : int
     parent : int array
         Parents of the vertices that this rank owns, global ids: the root for the root, and -1 outside the
         tree.
     chunks : iterable of (source, destination)
         This rank's part of the undirected input edges.
-    xp : module
-        Module of the arrays, numpy or cupy.
     level : int array, optional
         The levels that the search gave the vertices of this rank, -1 outside the tree.
     round_edges : int
         Edges that a rank asks for at once.
-
-    Returns
-    -------
-    Verdict
 
     Raises
     ------

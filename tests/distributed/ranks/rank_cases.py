@@ -10,9 +10,8 @@ import pandas as pd
 from loopback import run_ranks
 
 from rapids_trav.distributed.ranks import service
-from rapids_trav.distributed.ranks.rank import Rank
+from rapids_trav.distributed.ranks.rank import Rank, RankState
 from rapids_trav.distributed.ranks.rank_graph import RankBuildOptions
-from rapids_trav.distributed.ranks.state import RankState
 from rapids_trav.engines.multigpu.local_cpu import CpuWork
 from rapids_trav.frames.cudf_frames import CudfFrames
 from rapids_trav.frames.pandas_frames import PandasFrames

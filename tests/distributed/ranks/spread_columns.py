@@ -13,7 +13,8 @@ from loopback import run_ranks
 
 from rapids_trav import TravError
 from rapids_trav.distributed.ranks.rank import Rank
-from rapids_trav.distributed.ranks.renumber_spread import RankIds, build_ids
+from rapids_trav.distributed.ranks.renumber_spread import build_ids
+from rapids_trav.distributed.ranks.spread_ids import RankIds
 from rapids_trav.engines.multigpu.communicator import Communicator
 from rapids_trav.engines.multigpu.local_cpu import CpuWork
 from rapids_trav.frames.columns import Masked

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pairs import FULL
 from spread_columns import KINDS, SIZES, agree, column, on_ranks, parts, spread
 
-from rapids_trav.distributed.ranks import meeting, renumber_spread
+from rapids_trav.distributed.ranks import renumber_spread
 from rapids_trav.distributed.ranks.renumber_spread import build_ids
 from rapids_trav.distributed.ranks.spread_ids import SpreadIds, SpreadRange
 
@@ -31,7 +31,7 @@ def samples_and_rounds(request):
     """Sample all ids, or so few that most ranks have none of the splitters; also send one id at a time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(renumber_spread, "SAMPLED", request.param[0])
-        patch.setattr(meeting, "MOST", request.param[1])
+        patch.setattr(renumber_spread, "MOST", request.param[1])
         yield
 
 

@@ -7,7 +7,7 @@ from rank_cases import Spread, joined, same, spread
 
 from rapids_trav import generators
 from rapids_trav.distributed.ranks import service
-from rapids_trav.distributed.ranks.state import RankState
+from rapids_trav.distributed.ranks.rank import RankState
 
 pytestmark = pytest.mark.gpu
 SHAPES = [(1, 1), (2, 2), (3, 2)]

@@ -10,7 +10,7 @@ from rank_cases import Spread, joined, same, spread
 
 from rapids_trav import Graph, generators
 from rapids_trav.distributed.ranks import service
-from rapids_trav.distributed.ranks.state import RankState
+from rapids_trav.distributed.ranks.rank import RankState
 from rapids_trav.engines.multigpu.communicator import RankError
 from rapids_trav.errors import TravError
 

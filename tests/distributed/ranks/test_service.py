@@ -13,9 +13,9 @@ from rank_cases import same, spread
 
 from rapids_trav import generators
 from rapids_trav.distributed.ranks import rank_rows, service
+from rapids_trav.distributed.ranks.rank import Kept, RankState
 from rapids_trav.distributed.ranks.rank_engine import RankEngine
 from rapids_trav.distributed.ranks.rank_graph import RankBuildOptions
-from rapids_trav.distributed.ranks.state import Kept, RankState
 from rapids_trav.engines.multigpu.communicator import RankError
 from rapids_trav.engines.multigpu.local_cpu import CpuWork
 from rapids_trav.errors import TravError, TravMemoryError, UnknownVertexError

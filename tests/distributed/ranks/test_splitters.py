@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from spread_columns import on_ranks
 
-from rapids_trav.distributed.ranks import meeting
+from rapids_trav.distributed.ranks import renumber_spread
 from rapids_trav.distributed.ranks.renumber_spread import SAMPLED, build_ids
 
 N = 60_000
@@ -68,7 +68,7 @@ def test_no_rank_gets_all_ids(numbers):
     held, received, given = built(size, numbers)
     sample = 8 * SAMPLED * size * size
     for calls in received:
-        assert max(calls) <= max(meeting.MOST * max(given) * 1.01, sample)
+        assert max(calls) <= max(renumber_spread.MOST * max(given) * 1.01, sample)
     if numbers is not shared:
         for calls, here in zip(received, held, strict=True):
             assert sum(calls) <= 8 * size * here + 8 * max(given) + sample + 20_000

@@ -12,7 +12,7 @@ import grid_graphs
 import numpy as np
 import pandas as pd
 
-from rapids_trav.distributed.ranks.state import Kept
+from rapids_trav.distributed.ranks.rank import Kept
 from rapids_trav.engines.multigpu.communicator import aborting
 from rapids_trav.engines.multigpu.grid import Grid
 from rapids_trav.engines.multigpu.local_cpu import CpuWork

@@ -10,8 +10,13 @@ import pytest
 
 from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.multigpu.one_launch.dealing import ALIGNED, MOST_RANKS, Dealing
-from rapids_trav.engines.multigpu.one_launch.trace import RankLevel, levels_of, worked_seconds
-from rapids_trav.engines.multigpu.one_launch.verdict import STOPPED, verdict_of
+from rapids_trav.engines.multigpu.one_launch.trace import (
+    STOPPED,
+    RankLevel,
+    levels_of,
+    verdict_of,
+    worked_seconds,
+)
 from rapids_trav.errors import TravError
 
 

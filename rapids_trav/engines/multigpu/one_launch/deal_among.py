@@ -54,7 +54,7 @@ def layout_for(communicator: Communicator, part: Part, n_vertices: int, directio
         raise TravError(f"{n_vertices} vertices are more than ranks can send to each other")
     own = part.work.xp.asarray(np.array([part.n_edges, part.work.free_bytes()], np.int64))
     forms = [(own.dtype, 2)] * n_ranks
-    gathered = np.stack([move(of, np) for of in communicator.all_gather(tuple(range(n_ranks)), own, forms)])
+    gathered = np.stack([move(of, np) for of in communicator.all_gather(communicator.everyone, own, forms)])
     n_entries = int(gathered[:, 0].sum()) * (2 if part.directed and direction == "both" else 1)
     free = gathered[:, 1].tolist()
     layout = layout_that_fits(n_vertices, n_entries, free, symmetric=symmetric)
@@ -73,20 +73,9 @@ def layout_for(communicator: Communicator, part: Part, n_vertices: int, directio
 def deal_among(
     communicator: Communicator, part: Part, dealing: Dealing, direction: str, layout: Layout, round_edges: int
 ) -> RankRows:
-    """Build the rows of this rank from the edges of all; every rank calls it.
+    """Build the rows of this rank from the edges of all, in the grid; every rank calls it.
 
-    Parameters
-    ----------
-    communicator : Communicator
-    part : Part
-        The edges of this rank in the grid.
-    dealing : Dealing
-        Of the grid's vertices.
-    direction : {"out", "in", "both"}
-        As searches follow the edges.
-    layout : {"both", "lean"}
-    round_edges : int
-        Edges that a rank sends and receives in a round, at most.
+    In a round a rank sends and receives `round_edges` edges at most.
     """
     owners = Grid(communicator.size, 1, dealing.n_ids)
     edges = _edges(part, direction, round_edges)
@@ -101,7 +90,7 @@ def deal_among(
     counts = cupy.diff(rows.out.row_offsets).astype(np.int64)
     sent = list(counts.reshape(dealing.n_ranks, dealing.each))
     forms = [(np.dtype(np.int64), dealing.each)] * dealing.n_ranks
-    degrees = communicator.exchange(tuple(range(dealing.n_ranks)), sent, forms)
+    degrees = communicator.exchange(communicator.everyone, sent, forms)
     return rows.with_degrees(reduce(add, degrees))
 
 
@@ -152,14 +141,9 @@ def deal_edges(
 ) -> list[RankRows]:
     """Build the rows of each rank on its device, from edges on the current one.
 
-    Parameters
-    ----------
-    chunks : callable
-        Each call yields all edges u -> v as pairs of arrays.
-    symmetric, transpose : bool
-        Whether searches follow the edges both ways, or from v to u.
-    lean : bool
-        Whether ranks have the rows of their own vertices alone; only if `symmetric`.
+    Each call of `chunks` yields all edges u -> v as pairs of arrays.  Searches follow them both ways if
+    `symmetric`, from v to u if `transpose`.  With `lean`, only if `symmetric`, ranks have the rows of their
+    own vertices alone.
     """
     degrees = None if symmetric else _out_degrees(chunks, dealing, transpose)
     rows = []

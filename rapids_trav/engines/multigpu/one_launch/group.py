@@ -30,26 +30,15 @@ from rapids_trav.engines.multigpu.communicator import DEADLINE, Communicator
 from rapids_trav.engines.multigpu.one_launch.launch import NAP, Common, Launch, RankMemory
 from rapids_trav.engines.multigpu.one_launch.peers import Card, Opened, gpu, turn
 from rapids_trav.engines.multigpu.one_launch.rows import RankRows
-from rapids_trav.engines.multigpu.one_launch.trace import RankLevel
-from rapids_trav.engines.multigpu.one_launch.verdict import STOPPED, verdict_of
+from rapids_trav.engines.multigpu.one_launch.trace import STOPPED, RankLevel, verdict_of
 from rapids_trav.errors import TravError, first_line
 
 
 class LaunchGroup:
     """The ranks of a graph in one process, on GPUs that reach each other's memory.
 
-    Parameters
-    ----------
-    rows : sequence of RankRows
-        One for each rank, in order.
-    devices : sequence of int
-        The device of each rank.  Ranks may share a device, if all their blocks fit there together.
-    blocks : int, optional
-        Blocks of each rank's launch; by default the multiprocessors that a rank has to itself.
-    deadline : float
-        Seconds for which a rank waits for the others.
-    least_pull : int
-        With at most this many edges in the frontier, the search does not change to pulling.
+    Ranks may share a device, if all their blocks fit there together; by default a launch has as many blocks
+    as its rank has multiprocessors to itself.  `Common` has the deadline and `least_pull`.
     """
 
     def __init__(
@@ -142,15 +131,7 @@ _PATIENCE = 5.0  # seconds for which a rank that has been stopped waits for the 
 
 
 class Member:
-    """One rank, which has met the others; every rank makes it, and searches, at the same time.
-
-    Parameters
-    ----------
-    communicator : Communicator
-    rows : RankRows
-        The rows of this rank, on the current GPU.
-    least_pull : int
-        With at most this many edges in the frontier, a search does not change to pulling.
+    """One rank, on the current GPU; every rank makes it, and searches, at the same time.
 
     Raises
     ------
@@ -218,11 +199,9 @@ def _wait_for_reason(communicator: Communicator) -> None:
 
 def made_on_all(communicator: Communicator, make: Callable[[], Made]) -> Made:
     """Return what `make` returns; if memory is lacking or it raises a `TravError` on a rank, raise on all."""
-    made: list[Made] = []
-    error = None
-    try:
-        made.append(make())
-    except (TravError, MemoryError) as raised:
-        error = TravError(first_line(raised))
-    communicator.raise_together(error)
-    return made[0]
+    with communicator.raising_together():
+        try:
+            made = make()
+        except (TravError, MemoryError) as raised:
+            raise TravError(first_line(raised)) from raised
+    return made

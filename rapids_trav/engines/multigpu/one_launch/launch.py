@@ -29,8 +29,7 @@ from rapids_trav.engines.multigpu.one_launch.layout import (
 )
 from rapids_trav.engines.multigpu.one_launch.peers import free_between_searches, reachable
 from rapids_trav.engines.multigpu.one_launch.rows import RankRows
-from rapids_trav.engines.multigpu.one_launch.trace import RankLevel, levels_of, worked_seconds
-from rapids_trav.engines.multigpu.one_launch.verdict import STOPPED
+from rapids_trav.engines.multigpu.one_launch.trace import STOPPED, RankLevel, levels_of, worked_seconds
 from rapids_trav.memory.model.search import TRACE_COLUMNS, trace_levels
 from rapids_trav.memory.model.spread import THIN_EDGES
 
@@ -78,38 +77,18 @@ SPECIALISATIONS: tuple[tuple[str, Defines], ...] = tuple(
 
 @dataclass(frozen=True)
 class Common:
-    """Arguments and settings that the launches of all ranks have in common.
+    """Arguments and settings that the launches of all ranks have in common."""
 
-    Attributes
-    ----------
-    edge : dtype
-        Type of all offsets.
-    total_edges : int
-        Edges of all ranks.
-    total_linked : int
-        Vertices of all ranks that have an edge.
-    neighbor_degree : float
-        Mean degree of the vertex to which an edge leads.
-    deadline : float
-        Seconds for which a rank waits for the others.
-    least_pull : int
-        With at most this many edges in the frontier, the search does not change to pulling.
-    """
-
-    edge: np.dtype
-    total_edges: int
-    total_linked: int
-    neighbor_degree: float
-    deadline: float
-    least_pull: int
+    edge: np.dtype  # of all offsets
+    total_edges: int  # of all ranks
+    total_linked: int  # vertices of all ranks that have an edge
+    neighbor_degree: float  # mean degree of the vertex to which an edge leads
+    deadline: float  # seconds for which a rank waits for the others
+    least_pull: int  # with at most this many edges in the frontier, a search does not change to pulling
 
     @classmethod
     def of(
-        cls,
-        totals: Sequence[tuple[int, int, float]],
-        edge: np.dtype,
-        deadline: float,
-        least_pull: int,
+        cls, totals: Sequence[tuple[int, int, float]], edge: np.dtype, deadline: float, least_pull: int
     ) -> Common:
         """Add up the edges, the linked vertices and the squares of degrees of all ranks."""
         edges, linked, squares = (sum(column) for column in zip(*totals, strict=True))
@@ -126,14 +105,7 @@ class Outcome(NamedTuple):
 class RankMemory:
     """One rank's rows, and the memory that lasts from search to search.
 
-    Parameters
-    ----------
-    rows : RankRows
-    edge : dtype
-        Type of offsets that all ranks have in common.
-    device : int
-    blocks : int
-        Blocks of the rank's launch.
+    `edge` is the type of offsets that all ranks have in common, and `blocks` are those of the rank's launch.
     """
 
     def __init__(self, rows: RankRows, edge: np.dtype, device: int, blocks: int) -> None:
@@ -175,25 +147,15 @@ class RankMemory:
         """
         if time.monotonic() - self._searched > IDLE:
             n_bytes, runtime = min(_WAKING_BYTES, scratch.nbytes, self.layout.n_bytes), cupy.cuda.runtime
-            runtime.memcpyAsync(
-                scratch.data.ptr,
-                self._next_address,
-                n_bytes,
-                runtime.memcpyDeviceToDevice,
-                self.stream.ptr,
-            )
+            kind, stream = runtime.memcpyDeviceToDevice, self.stream.ptr
+            runtime.memcpyAsync(scratch.data.ptr, self._next_address, n_bytes, kind, stream)
 
     def request_stop(self) -> None:
         """Write the word that ends a search, on another stream than that of the kernel that reads it."""
         runtime, word = cupy.cuda.runtime, np.array([STOPPED], np.uint32)
         with cupy.cuda.Device(self.device):
-            runtime.memcpyAsync(
-                self.shared.data.ptr,
-                word.ctypes.data,
-                word.nbytes,
-                runtime.memcpyHostToDevice,
-                self._beside.ptr,
-            )
+            kind, stream = runtime.memcpyHostToDevice, self._beside.ptr
+            runtime.memcpyAsync(self.shared.data.ptr, word.ctypes.data, word.nbytes, kind, stream)
             self._beside.synchronize()
 
     def wait(self, check: Callable[[], None] | None = None) -> None:
@@ -215,14 +177,10 @@ class RankMemory:
                 memory[:] = 0
             self.stream.synchronize()
 
-    def head(self) -> np.ndarray:
-        """Return what the last search left in the first bytes of the kernel's `Meeting`; waits for it."""
-        with cupy.cuda.Device(self.device), self.stream:
-            return self.meeting[:HEAD_BYTES].get()
-
     def outcome(self) -> Outcome:
-        """Return how the last search ended; waits for it."""
-        head = self.head()
+        """Return how the last search ended, from the first bytes of the kernel's `Meeting`; waits for it."""
+        with cupy.cuda.Device(self.device), self.stream:
+            head = self.meeting[:HEAD_BYTES].get()
         stop = int(head.view(np.uint32)[STOP_WORD])
         return Outcome(stop, worked_seconds(*head.view(np.uint64)[CLOCK_WORD:].tolist()))
 

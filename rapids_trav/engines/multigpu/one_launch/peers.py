@@ -189,28 +189,14 @@ _TOKEN = uuid.uuid4().hex  # made by the import, so that all threads have the sa
 
 @dataclass(frozen=True)
 class Card:
-    """Description of a rank's memory, from which the other ranks can open it.
+    """Description of a rank's memory, from which the other ranks can open it."""
 
-    Attributes
-    ----------
-    host, process : str
-        Names of the host and the process, each different from all others.
-    gpu : str
-        UUID and place of the GPU.
-    device : int
-        Number of the GPU in its process.
-    address : int
-        Address of the memory in its process.
-    handle : bytes
-        Handle of the memory for other processes.
-    """
-
-    host: str
+    host: str  # name of the host, different from all others
     process: str
-    gpu: str
-    device: int
-    address: int
-    handle: bytes
+    gpu: str  # UUID and place
+    device: int  # number of the GPU in its process
+    address: int  # of the memory in its process
+    handle: bytes  # of the memory for other processes
 
     @classmethod
     def of(cls, memory: Array) -> Card:
@@ -230,14 +216,7 @@ class Card:
 
 
 class Opened:
-    """The memory of all ranks, as the current GPU reaches it, until `close` or the end of this object.
-
-    Parameters
-    ----------
-    cards : sequence of Card
-        One for each rank.
-    rank : int
-        The rank that opens the memory of the others.
+    """The memory of all ranks, as the GPU of `rank` reaches it, until `close` or the end of this object.
 
     Raises
     ------

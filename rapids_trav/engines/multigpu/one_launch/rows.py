@@ -43,26 +43,14 @@ _AT_ONCE = 1 << 24  # entries whose ids are computed together, so that temporary
 
 @dataclass(frozen=True)
 class RankRows:
-    """Edges that lead to the vertices of one rank.
-
-    Attributes
-    ----------
-    into : Adjacency
-        A row for each own vertex, with the ids of its in-neighbours, hubs first.
-    out : Adjacency
-        A row for each id of any rank, with the numbers of the own vertices that it leads to; or `into`.
-    own_offsets : array
-        Offsets of the out-edges of own vertices on all ranks together, which give the degrees.
-    symmetric : bool
-        Whether each edge has its reverse.
-    """
+    """Edges that lead to the vertices of one rank."""
 
     dealing: Dealing
     rank: int
-    into: Adjacency
-    out: Adjacency
-    own_offsets: Array
-    symmetric: bool
+    into: Adjacency  # a row for each own vertex, with the ids of its in-neighbours, hubs first
+    out: Adjacency  # a row for each id, with the numbers of the own vertices that it leads to; or `into`
+    own_offsets: Array  # of the out-edges of own vertices on all ranks together, which give the degrees
+    symmetric: bool  # whether each edge has its reverse
 
     @property
     def lean(self) -> bool:
@@ -135,14 +123,9 @@ def rows_of(
 ) -> RankRows:
     """Make the rows of a rank from the edges that lead to its vertices.
 
-    The peak is 18 bytes for each edge, with the given ones, 48 with 64-bit ids; see `build_adjacency`.
-
-    Parameters
-    ----------
-    edges : iterable of (array, array)
-        Places, in the order by degree, of sources, and the numbers of own destinations.
-    out_degrees : array of int, optional
-        Out-degrees of the rank's vertices, over all ranks; not needed if each edge has its reverse.
+    Edges are the places, in the order by degree, of sources, and the numbers of own destinations.  Without
+    the out-degrees of the rank's vertices over all ranks each edge has its reverse.  The peak is 18 bytes for
+    each edge, with the given ones, 48 with 64-bit ids; see `build_adjacency`.
     """
     parts = list(edges)
     into = for_search(dealing, _rows(dealing, [(own, place) for place, own in parts], dealing.each))
@@ -183,11 +166,7 @@ def lean_rows(
 ) -> RankRows:
     """Make the rows of a rank of a symmetric graph on its device.
 
-    Parameters
-    ----------
-    edges : callable
-        Each call yields all edges that lead to the rank's vertices, as arrays on the device: the places, in
-        the order by degree, of sources, and the numbers of own destinations.
+    Each call of `edges` yields all of its edges, as `rows_of` takes them, on the device.
     """
     with cupy.cuda.Device(device):
         degree = cupy.zeros(dealing.each, np.int64)

@@ -1,4 +1,4 @@
-"""The trace of a search in one launch, made from the rows that each rank's kernel wrote."""
+"""What the kernels of a search in one launch left: the rows of their trace, and why they gave up."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rapids_trav.engines.multigpu.one_launch.dealing import Dealing
+from rapids_trav.engines.multigpu.communicator import RankError
+from rapids_trav.engines.multigpu.one_launch.dealing import MOST_RANKS, Dealing
 from rapids_trav.engines.searches import LevelTrace
 
 _STEPS = ("push", "pull")
@@ -18,27 +19,16 @@ _STEP_BITS = 2
 class RankLevel(NamedTuple):
     """One level on one rank.
 
-    Attributes
-    ----------
-    direction : str
-        "push" or "pull".
-    exchange : str
-        How the rank took the frontier: from the others' "lists", by "copies" of their parts of the bitmap, or
-        as "words" of them that the others sent; "offers" if it pushed its own part of it and offered what it
-        found to the owners.
-    frontier : int
-        Vertices in the frontier, over all ranks.
-    edges : int
-        Edges that the rank examined.
-    milliseconds : float
-        Duration on the device's clock.
+    The rank took the frontier (`exchange`) from the others' "lists", by "copies" of their parts of the
+    bitmap, or as "words" of them that the others sent; "offers" if it pushed its own part of it and offered
+    what it found to the owners.
     """
 
-    direction: str
+    direction: str  # "push" or "pull"
     exchange: str
-    frontier: int
-    edges: int
-    milliseconds: float
+    frontier: int  # vertices, over all ranks
+    edges: int  # that the rank examined
+    milliseconds: float  # on the device's clock
 
 
 def levels_of(rows: np.ndarray) -> list[RankLevel]:
@@ -82,3 +72,23 @@ def worked_seconds(began: int, arrived: int, met: int, finished: int) -> float:
     The times are those of the kernel's `Clock`.
     """
     return (arrived - began + finished - met) / 1e9
+
+
+STOPPED = 2**32 - 1  # as in kernels/fused_meeting.cuh
+
+
+def verdict_of(stop: int, deadline: float, names: Sequence[str]) -> RankError | None:
+    """Return the error for `stop` of the kernel's `Meeting`, or None if the search ended.
+
+    A rank waited for others for `deadline` seconds; `names` are those of the ranks, with their GPUs.
+    """
+    if stop == 0:
+        return None
+    if stop == STOPPED:
+        return RankError("The search was stopped, because its graph was closed meanwhile.")
+    rank, missing = divmod(stop - 1, MOST_RANKS)
+    return RankError(
+        f"{names[missing]} did not answer {names[rank]} within {deadline:g} s: end other work on it, and ask "
+        f"again.",
+        missing,
+    )
