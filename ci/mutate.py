@@ -7,8 +7,8 @@
 
 ci/mutations/*.toml has a table for each mutation: `why`, the mechanism, by its id in docs/systems.md if it
 has one; the `function`; the `change` to it, in the words of ci/changes.py; and the `tests` that are expected
-to notice, arguments of pytest.  Tests in tests/gpu need a GPU.  Each mutation is made in a copy of the tree.
-First, the tests of all chosen mutations run in an unchanged copy.
+to notice, arguments of pytest.  Those of kernels and tests/gpu need a GPU.  Each mutation is made in a copy
+of the tree.  First, the tests of all chosen mutations run in an unchanged copy.
 
 Exit status: 0 if all are caught, 1 if one survives, 2 if one cannot be made or tested.
 """
@@ -57,14 +57,17 @@ class Mutation:
 
     @property
     def where(self) -> str:
-        return "gpu" if any(test.startswith("tests/gpu/") for test in self.tests) else "cpu"
+        of_gpu = self.function.startswith("kernels/") or any(
+            test.startswith("tests/gpu/") for test in self.tests
+        )
+        return "gpu" if of_gpu else "cpu"
 
     def apply(self, tree: Path) -> None:
         """Make the mutation in a copy of the tree."""
         try:
             path, text = changed(tree, self.function, self.change)
         except ChangeError as error:
-            raise MutationError(f"{self.name}: {error}.") from error
+            raise MutationError(f"{error}.") from error
         path.write_text(text, encoding="utf-8")
 
 
@@ -170,10 +173,7 @@ class Runner:
         with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
             tree = copy_tree(clean, Path(folder, "tree"))
             mutation.apply(tree)
-            try:
-                caught = caught_by(*self.run(tree, mutation.tests, "-x", *alone))
-            except MutationError as error:
-                raise MutationError(f"{mutation.name}: {error}") from error
+            caught = caught_by(*self.run(tree, mutation.tests, "-x", *alone))
         seconds = round(time.perf_counter() - start, 1)
         return Outcome(mutation.name, mutation.why, mutation.function, mutation.where, caught, seconds)
 
@@ -217,21 +217,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(chosen: Sequence[Mutation], options: argparse.Namespace) -> int:
-    survivors = []
     runner = Runner(options.timeout, options.where == "emulated")
+    status, n_caught = 0, 0
     with tempfile.TemporaryDirectory(prefix="clean-") as folder:
         clean = copy_tree(ROOT, Path(folder, "tree"))
         runner.check_clean(clean, chosen, options.jobs)
+
+        def tried(mutation: Mutation) -> Outcome | MutationError:
+            try:
+                return runner.try_one(mutation, clean)
+            except MutationError as error:
+                return MutationError(f"{mutation.name}: {error}")
+
         with ThreadPoolExecutor(options.jobs) as pool:
-            for outcome in pool.map(lambda mutation: runner.try_one(mutation, clean), chosen):
+            for outcome in pool.map(tried, chosen):
+                if isinstance(outcome, MutationError):
+                    print(outcome, file=sys.stderr, flush=True)
+                    status = 2
+                    continue
                 print(show(outcome), flush=True)
                 if options.json:
                     with options.json.open("a") as file:
                         file.write(json.dumps(asdict(outcome)) + "\n")
-                if outcome.caught_by is None:
-                    survivors.append(outcome.name)
-    print(f"{len(chosen) - len(survivors)} of {len(chosen)} caught")
-    return int(bool(survivors))
+                n_caught += outcome.caught_by is not None
+                status = max(status, int(outcome.caught_by is None))
+    print(f"{n_caught} of {len(chosen)} caught")
+    return status
 
 
 if __name__ == "__main__":
