@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -139,10 +138,9 @@ def _question(name: str, option: str, value: str) -> None:
         options = {"initial": 1, **options}
     if option == "k":
         arguments = [0, options.pop("k")]
-    with tempfile.TemporaryDirectory() as folder:
-        if option in ("resume", "checkpoint_every"):
-            options["checkpoint"] = str(Path(folder, "state"))
-        answer = getattr(graph, name)(*arguments, **options)
+    if option in ("resume", "checkpoint_every"):
+        options["checkpoint"] = "state"
+    answer = getattr(graph, name)(*arguments, **options)
     frame = answer.result if isinstance(answer, Traced) else answer
     if name in ("bfs", "sssp"):
         expect(all(0 <= distance <= 6 for distance in counted(frame)), frame)
@@ -191,24 +189,19 @@ EDGES: dict[str, Any] = {
 
 def _saving(value: str) -> None:
     """Check that a graph can be saved and opened only where the value names a place."""
-    given = VALUES[value]
-    with tempfile.TemporaryDirectory() as folder:
-        if isinstance(given, str) and given:
-            given = str(Path(folder, given))
-        graphs()["integers"].save(given)
-        expect(Graph.open(given, engine="cpu").n_edges == 3)
+    graphs()["integers"].save(VALUES[value])
+    expect(Graph.open(VALUES[value], engine="cpu").n_edges == 3)
 
 
 def _file(value: str) -> None:
     """Check that a file can be written and read only where the value names a place."""
     given = VALUES[value]
-    with tempfile.TemporaryDirectory() as folder:
-        if isinstance(given, str) and given:
-            given = str(Path(folder, f"{given}.csv"))
-        with contextlib.suppress(TravError):
-            expect(len(read_edges(given)) < 0)
-        write_frame(FRAME, given)
-        expect(len(read_edges(given)) == len(FRAME))
+    if isinstance(given, str) and given:
+        given = f"{given}.csv"
+    with contextlib.suppress(TravError):
+        expect(len(read_edges(given)) < 0)
+    write_frame(FRAME, given)
+    expect(len(read_edges(given)) == len(FRAME))
 
 
 def _program(option: str, value: str) -> None:

@@ -1,25 +1,22 @@
-"""Small tables of edges as pandas, polars and R write them, in random dialects: read back, or refused.
-
-python -m hostile.dialects --seed 0 --count 10000    # in ci: counts answers, refusals and wrong answers
-"""
+"""Small tables of edges as pandas, polars and R write them, in random dialects: read back, or refused."""
 
 from __future__ import annotations
 
-import argparse
 import csv
+import functools
 import io
 import random
-import tempfile
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
-from rapids_trav.errors import TravError
 from rapids_trav.io import open_files
 from rapids_trav.io.dialect import TextOptions
+
+from .cases import Case
+from .oracle import expect
 
 ENDS = [("src", "dst"), ("source", "target"), ("From", "To"), ("node_1", "node_2"), ("id1", "id2"),
         ("u", "v"), ("from_stop_id", "to_stop_id"), ("SOURCE", "TARGET"), ("caller", "callee"),
@@ -41,10 +38,11 @@ class Written:
     said: dict[str, object]
 
 
-def tables(seed: int, count: int) -> Iterator[Written]:
+def cases(seed: int) -> Iterator[Case]:
     """Yield random tables."""
-    for i in range(count):
-        yield _table(random.Random(f"{seed} {i}"))
+    for i in range(5000):
+        name = f"dialects: {i} of seed {seed}"
+        yield Case(name, functools.partial(_read_back, f"{seed} {i}"))
 
 
 def _ids(draw: random.Random) -> list[str]:
@@ -135,37 +133,11 @@ def _r(draw: random.Random, table: pd.DataFrame, header: bool) -> tuple[str, dic
     return out.getvalue(), {}
 
 
-def outcome(table: Written) -> tuple[str, str]:
-    """Return "right", "refused" or "wrong", and the message or the edges that were read."""
+def _read_back(seed: str) -> None:
+    table = _table(random.Random(seed))
     said = dict(table.said)
     ends = {name: said.pop(name) for name in ("src", "dst") if name in said}
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "edges")
-        path.write_bytes(table.content)
-        try:
-            found = open_files(path, text=TextOptions(**said), **ends)
-        except TravError as error:
-            return "refused", str(error)
+    Path("edges").write_bytes(table.content)
+    found = open_files(Path("edges"), text=TextOptions(**said), **ends)
     pairs = list(zip(*(found.frame[end[0]].astype(str) for end in (found.src, found.dst)), strict=True))
-    return ("right", "") if pairs == table.pairs else ("wrong", f"{pairs} instead of {table.pairs}")
-
-
-def main() -> int:
-    """Read random tables back and print how many were read, refused and read as others."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--count", type=int, default=10_000)
-    parser.add_argument("--show", type=int, default=5, help="wrong and refused tables to print")
-    asked = parser.parse_args()
-    counts: Counter[str] = Counter()
-    for table in tables(asked.seed, asked.count):
-        kind, message = outcome(table)
-        counts[kind] += 1
-        if kind != "right" and counts[kind] <= asked.show:
-            print(kind, table.content[:300], table.said, message[:500], "", sep="\n")
-    print(dict(counts))
-    return int(bool(counts["wrong"]))
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
+    expect(pairs == table.pairs, f"{pairs} instead of {table.pairs} in {table.content[:300]!r}")

@@ -14,7 +14,7 @@ import numpy as np
 
 from rapids_trav.saved.write import HEAD, head_bytes
 
-from . import checkpoints, contents
+from . import contents
 from .cases import Case
 from .saved import Saved, bases, leaves, opening
 
@@ -32,7 +32,7 @@ def cases(seed: int) -> Iterator[Case]:
 
 
 def systematic() -> Iterator[Case]:
-    """Yield one case for each way to edit each part of a folder or a checkpoint."""
+    """Yield one case for each way to edit each part of a folder."""
     saved = bases()
     for base in saved:
         yield Case(f"untouched: {base.name}", opening(lambda place, base=base: base.write(place / "g")))
@@ -41,7 +41,6 @@ def systematic() -> Iterator[Case]:
     for base in saved:
         yield from _kinds_of_file(base)
     yield from _head_bytes(saved[1])
-    yield from checkpoints.systematic()
 
 
 def random_cases(random: np.random.Generator) -> Iterator[Case]:
@@ -55,7 +54,6 @@ def random_cases(random: np.random.Generator) -> Iterator[Case]:
             what.append(step)
         run = (_written, _bounded)[i % 2](edited)
         yield Case(f"random: {base.name}, {', '.join(what)}", run)
-    yield from checkpoints.random_cases(random)
 
 
 def _written(saved: Saved, verify: bool | None = None) -> Callable[[], None]:

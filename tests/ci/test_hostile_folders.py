@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "ci"))
+from hostile import checkpoints, folders
 from hostile.cases import Case, outcome
-from hostile.folders import systematic
 
 pytestmark = pytest.mark.slow
 
@@ -22,7 +22,7 @@ STEP = 5  # which has no divisor in common with the number of values that each f
 
 @pytest.fixture(scope="module")
 def outcomes():
-    cases = enumerate(systematic())
+    cases = enumerate([*folders.systematic(), *checkpoints.systematic()])
     return [outcome(case) for i, case in cases if i % STEP == 0 or "untouched" in case.name]
 
 
