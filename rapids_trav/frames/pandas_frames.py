@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from rapids_trav.frames import proxies
+from rapids_trav.frames import proxies, strings
 from rapids_trav.frames.arrow import check_sound
 from rapids_trav.frames.columns import (
     FEW,
@@ -25,7 +25,7 @@ from rapids_trav.frames.columns import (
     move,
 )
 
-MANY = 1 << 14  # from this many strings on, kernels process them: loading them takes milliseconds
+MANY = 1 << 14  # from this many strings on, Arrow and NumPy process them
 
 
 class PandasFrames:
@@ -98,8 +98,8 @@ class PandasFrames:
 
     def factorize(self, column: Series) -> tuple[np.ndarray, Series]:
         """Return the code of each row and the distinct values; their order depends on the column alone."""
-        if (strings := self.factorize_strings(column)) is not None:
-            return strings
+        if (distinct := self.factorize_strings(column)) is not None:
+            return distinct
         if column.dtype == object and _cuts_strings() and _has_null_characters(column):
             raise TypeError("pandas before 3.1 compares Python strings only up to a null character")
         column = _with_wide_decimals(column)
@@ -113,9 +113,7 @@ class PandasFrames:
         """
         if len(column) < MANY:
             return None
-        from rapids_trav.frames.strings.distinct import distinct_strings
-
-        if (distinct := distinct_strings(column, ascending)) is None:
+        if (distinct := strings.distinct_strings(column, ascending)) is None:
             return None
         codes, firsts = distinct
         if len(firsts) == len(column) and not ascending:  # no repeats, so each value stays in its place
@@ -142,12 +140,10 @@ class PandasFrames:
         if len(column) <= FEW:
             return np.array([_position(vocabulary, value) for value in column], dtype=np.int64)
         if len(vocabulary) >= max(len(column), MANY):
-            from rapids_trav.frames.strings.sorting import string_positions
-
-            if (found := string_positions(vocabulary, column)) is not None:
+            if (found := strings.string_positions(vocabulary, column)) is not None:
                 return found
         elif len(column) >= MANY and column.dtype == vocabulary.dtype:
-            # With many repeats, sorting the column would take longer than a pass over both.
+            # With many repeats, a search for each would take longer than a pass over both.
             both = self.factorize_strings(self.concat([vocabulary, column]))
             if both is not None:
                 places = np.full(len(both[1]), -1, np.int64)

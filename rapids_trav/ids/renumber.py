@@ -4,7 +4,7 @@
   flags; a map without gaps stores nothing, one with gaps stores the ids in ascending order.  Wider ranges are
   sorted.
 - Other values: each column is factorized by the frame library, the vocabularies are merged and sorted, and
-  the codes of each column are translated.  `frames.strings` hashes and sorts strings of pandas.
+  the codes of each column are translated.  `frames.strings` finds and sorts strings of pandas.
 - Several columns: each has its own map; the pairs of their internal ids are renumbered again as integers.
 
 Peak memory beyond the columns, with k ids given (two for each edge): for integers, either a table of at most

@@ -1,4 +1,4 @@
-"""Kernels find and sort distinct strings as Python does, for every dtype, kind and number of threads."""
+"""Distinct strings are found and sorted as Python does, for every dtype and kind."""
 
 from __future__ import annotations
 
@@ -13,14 +13,12 @@ from hypothesis import strategies as st
 from random_graphs import common
 
 from rapids_trav import TravError
-from rapids_trav.frames import pandas_frames
+from rapids_trav.frames import pandas_frames, strings
 from rapids_trav.frames.libraries import library
-from rapids_trav.frames.strings import distinct, grouping
-from rapids_trav.frames.strings.distinct import distinct_strings
+from rapids_trav.frames.strings import distinct_strings
 from rapids_trav.ids.composite_ids import ValueIds
 from rapids_trav.ids.renumber import renumber
 from rapids_trav.ids.renumber_streamed import renumber_distinct
-from rapids_trav.jit.kernels import Threads
 
 PANDAS = library("pandas")
 DTYPES = {
@@ -41,48 +39,24 @@ NAMES = st.one_of(
 )
 
 
-@pytest.fixture(params=[True, False], ids=["arrow", "kernels"])
-def repeats(request, monkeypatch):
-    """Make Arrow, or the kernels, group strings, whatever a sample suggests."""
-    monkeypatch.setattr(distinct, "repeats", lambda text: request.param)
-
-
-def check(column, threads=None):
+def check(column):
     """Check codes and first rows against Python's own set and order."""
     words = column.tolist()
-    with pytest.MonkeyPatch.context() as patch:
-        if threads:
-            patch.setattr(distinct, "Threads", lambda: Threads(threads))
-        found, ordered = distinct_strings(column), distinct_strings(column, ascending=True)
+    found, ordered = distinct_strings(column), distinct_strings(column, ascending=True)
     for codes, firsts in (found, ordered):
         assert [words[i] for i in np.asarray(firsts)[codes]] == words
         assert len(firsts) == len(set(words))
-    assert [words[i] for i in ordered.firsts] == sorted(set(words))
+    assert [words[i] for i in ordered[1]] == sorted(set(words))
 
 
 @common
-@given(st.lists(NAMES, max_size=60), st.sampled_from(sorted(DTYPES)), st.booleans())
-def test_strings_are_those_of_python(words, dtype, repeats):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(distinct, "repeats", lambda text: repeats)
-        check(pd.Series(words, dtype=DTYPES[dtype]))
+@given(st.lists(NAMES, max_size=60), st.sampled_from(sorted(DTYPES)))
+def test_strings_are_those_of_python(words, dtype):
+    check(pd.Series(words, dtype=DTYPES[dtype]))
 
 
-def test_a_sample_tells_how_strings_are_grouped(monkeypatch):
-    asked = []
-    for name in ("encode_strings", "group_strings"):
-        own = getattr(distinct, name)
-        monkeypatch.setattr(
-            distinct, name, lambda *given, name=name, own=own: asked.append(name) or own(*given)
-        )
-    distinct_strings(pd.Series([f"{i % 100}" for i in range(20_000)], dtype="str"))
-    distinct_strings(pd.Series([f"{i}" for i in range(20_000)], dtype="str"))
-    assert asked == ["encode_strings", "group_strings"]
-
-
-@pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("shape", ["long", "prefix", "numbers", "few", "nulls", "ends"])
-def test_many_strings_of_one_shape(shape, threads, repeats):
+def test_many_strings_of_one_shape(shape):
     random = np.random.default_rng(5)
     numbers = random.integers(0, 30_000, 60_000)
     words = {
@@ -93,7 +67,7 @@ def test_many_strings_of_one_shape(shape, threads, repeats):
         "nulls": lambda i: "a" + "\0" * (i % 40),
         "ends": lambda i: "abcdefgh" * (i % 90),
     }[shape]
-    check(pd.Series([words(int(i)) for i in numbers], dtype="str"), threads)
+    check(pd.Series([words(int(i)) for i in numbers], dtype="str"))
 
 
 def test_a_slice_of_an_arrow_column():
@@ -101,21 +75,10 @@ def test_a_slice_of_an_arrow_column():
     check(pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([whole[1:3], whole[3:3], whole[3:5]]))))
 
 
-def test_strings_of_one_hash_are_told_apart(monkeypatch):
-    def to_one(data, offsets, hashes, begin, end):
-        hashes[begin:end] = 1 << 40
-
-    monkeypatch.setattr(grouping, "hash_strings", to_one)
-    monkeypatch.setattr(distinct, "repeats", lambda text: False)
-    check(pd.Series([f"{i % 50}" for i in range(400)], dtype="str"))
-
-
 def test_rows_that_share_objects_are_found_by_address(monkeypatch):
     seen = []
     monkeypatch.setattr(
-        distinct,
-        "text_of_objects",
-        lambda values, own=distinct.text_of_objects: seen.append(len(values)) or own(values),
+        strings, "_text_of", lambda column, own=strings._text_of: seen.append(len(column)) or own(column)
     )
     names = np.array([f"n{i % 10}" for i in range(20)], dtype=object)
     column = pd.Series(names[np.arange(4000) % 20], dtype=object)
@@ -148,17 +111,17 @@ def test_nulls_and_categories_are_left_to_pandas(dtype):
 
 @pytest.fixture
 def many(monkeypatch):
-    """Treat every column as one of many strings; return the list of results of the kernels, one per call."""
+    """Treat every column as one of many strings; return the list of results, one per call."""
     done = []
-    own = distinct.distinct_strings
+    own = strings.distinct_strings
     monkeypatch.setattr(pandas_frames, "MANY", 1)
-    monkeypatch.setattr(distinct, "distinct_strings", lambda *asked: done.append(own(*asked)) or done[-1])
+    monkeypatch.setattr(strings, "distinct_strings", lambda *asked: done.append(own(*asked)) or done[-1])
     return done
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("streamed", [False, True])
-def test_ids_are_renumbered_by_the_kernels(many, dtype, streamed):
+def test_ids_are_renumbered_as_strings(many, dtype, streamed):
     columns = [["pear", "", "éclair", "pear"], ["日本", "apple", ""], ["z"]]
     lists = [[("name", pd.Series(words, dtype=DTYPES[dtype]))] for words in columns]
     if streamed:
