@@ -9,7 +9,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from rapids_trav.edges.frame_rows import GraphDefaults
+from rapids_trav.edges.arrow_edges import ArrowEdges
+from rapids_trav.edges.edge_source import EdgeSource, GraphDefaults
+from rapids_trav.edges.frame_edges import FrameEdges
 from rapids_trav.errors import TravError, first_line, type_name
 from rapids_trav.frames.columns import Dtype, Frame, Values, library_of
 from rapids_trav.frames.exchange import with_sums
@@ -41,10 +43,10 @@ def is_array(obj: object) -> bool:
     return _kind(obj) is not None
 
 
-def pair(arrays: Sequence[Values]) -> tuple[Frame, GraphDefaults]:
-    """Make a frame from two arrays (the ends of the edges) or three (with the weights).
+def of_arrays(arrays: Sequence[Values], engine: object) -> EdgeSource:
+    """Open two arrays (the ends of the edges) or three (with the weights).
 
-    The arrays are not copied, and their indexes are ignored.  The frame belongs to the library whose columns
+    The arrays are not copied, and their indexes are ignored.  The frames belong to the library whose columns
     are among them, else to pandas.
 
     Raises
@@ -73,10 +75,12 @@ def pair(arrays: Sequence[Values]) -> tuple[Frame, GraphDefaults]:
             f"The arrays of the edges have different lengths ({listed}): give each edge one value in each."
         )
     others = [kind for kind in kinds if kind is not None and kind not in ("numpy", "pandas")]
-    columns = dict(zip(NAMES, arrays, strict=False))
-    return _frame(columns, others[0] if others else "pandas"), GraphDefaults(
-        weight="weight" if len(arrays) == 3 else None
-    )
+    frame = _frame(dict(zip(NAMES, arrays, strict=False)), others[0] if others else "pandas")
+    defaults = GraphDefaults(weight="weight" if len(arrays) == 3 else None)
+    if others and others[0] in ("polars", "pyarrow"):
+        return ArrowEdges([frame], engine, defaults)
+    weight = "weight" if isinstance(arrays[-1], np.ndarray) else None
+    return FrameEdges([frame], engine, defaults, None if others else ArrayFrames(weight))
 
 
 def is_matrix(obj: object) -> bool:
@@ -85,8 +89,8 @@ def is_matrix(obj: object) -> bool:
     return sparse is not None and bool(sparse.issparse(obj))
 
 
-def adjacency(matrix: Values) -> tuple[Frame, GraphDefaults]:
-    """Make a frame from a square matrix, with an edge from the row to the column of each stored entry.
+def of_matrix(matrix: Values, engine: object) -> EdgeSource:
+    """Open a square matrix, with an edge from the row to the column of each stored entry.
 
     As in `scipy.sparse.csgraph`, the graph is directed and the entries are its weights; a boolean matrix
     gives no weights.  Entries that are stored several times are added, in int64 or float64; stored zeros are
@@ -111,7 +115,7 @@ def adjacency(matrix: Values) -> tuple[Frame, GraphDefaults]:
         columns["weight"] = entries.data
     vertices = np.arange(matrix.shape[0], dtype=entries.row.dtype)
     defaults = GraphDefaults(directed=True, weight="weight" if weighted else None, vertices=vertices)
-    return _frame(columns, "pandas"), defaults
+    return FrameEdges([_frame(columns, "pandas")], engine, defaults, ArrayFrames("matrix.data"))
 
 
 def _entries(matrix: Values) -> Values:

@@ -13,18 +13,24 @@ from itertools import accumulate
 import numpy as np
 import pyarrow as pa
 
-from rapids_trav.edges.frame_rows import FrameRows, GraphDefaults
-from rapids_trav.edges.generated_edges import absent
+from rapids_trav.edges.edge_source import EdgeSource, GraphDefaults
+from rapids_trav.edges.frame_edges import absent
 from rapids_trav.errors import TravError
 from rapids_trav.frames import forms
 from rapids_trav.frames.columns import Array, Frame, Values, library_of, move
 from rapids_trav.frames.libraries import Library
 
 
-class ArrowEdges(FrameRows):
+class ArrowEdges(EdgeSource):
     """Frames of one form, converted to chunks of pandas or cuDF at each reading."""
 
-    def __init__(self, frames: Sequence[Values], engine: object = "auto") -> None:
+    def __init__(
+        self,
+        frames: Sequence[Values],
+        engine: object = "auto",
+        defaults: GraphDefaults = EdgeSource.defaults,
+    ) -> None:
+        self.defaults = defaults
         self._form = _common_form(frames)
         self._reader = forms.handed_out(self._form, engine)
         self.library: Library = self._reader
@@ -37,18 +43,11 @@ class ArrowEdges(FrameRows):
         self.n_frames = len(self._frames)
         self._firsts = [0, *accumulate(len(frame) for frame in self._frames)]
 
-    @classmethod
-    def of(cls, frame: Values, defaults: GraphDefaults, engine: object) -> ArrowEdges:
-        """Return the source for a frame that was made from another kind of object."""
-        source = cls([frame], engine)
-        source.defaults = defaults
-        return source
-
     @property
     def row_columns(self) -> list[Hashable]:
         return []
 
-    def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:
+    def _read(self, columns: Sequence[Hashable] | None, rows: int | None) -> Iterator[Frame]:
         columns = self.columns if columns is None else columns
         for first, frame in zip(self._firsts, self._frames, strict=False):
             step = self._step(frame, columns, rows)
@@ -70,11 +69,10 @@ class ArrowEdges(FrameRows):
         part = int(np.searchsorted(self._firsts, found[0], side="right")) - 1 if len(found) else 0
         return self._form.take(self._frames[part], found - self._firsts[part])
 
-    def count_rows(self) -> int | None:
+    def count_rows(self) -> int:
         return self._firsts[-1]
 
-    def id_bytes(self, columns: Sequence[Hashable]) -> int | None:
-        """Return the bytes of these columns."""
+    def id_bytes(self, columns: Sequence[Hashable]) -> int:
         return sum(self._form.nbytes(frame, [str(name) for name in columns]) for frame in self._frames)
 
 

@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator
+from types import ModuleType
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from rapids_trav.edges.sources import EdgeSource
+from rapids_trav.edges.edge_source import EdgeSource
 from rapids_trav.errors import TravError, warn, written
-from rapids_trav.frames.columns import Array, Dtype, Frame, Series, Values
+from rapids_trav.frames.columns import Array, Dtype, Series, Values
 from rapids_trav.frames.decimals import as_integers, decimals_of
 from rapids_trav.frames.sums import LIMIT, magnitude
 from rapids_trav.ids.given import read_column, refuse_nulls
-from rapids_trav.ids.maps import Library
+from rapids_trav.ids.maps import IdMap, Library
+from rapids_trav.ids.renumber import renumber
+from rapids_trav.ids.renumber_streamed import renumber_distinct
 from rapids_trav.utilities.progress import report
+
+Pairs = Callable[[], Iterator[tuple[Array, Array]]]  # of internal ids, chunk by chunk
 
 
 class BuildPass:
-    """One pass over the edges that yields the columns of ids, counts rows and checks the weights."""
+    """One pass over the edges that yields the columns of ids, counts rows and checks the weights.
+
+    Parameters
+    ----------
+    source : EdgeSource
+    sides : pair of lists
+        Columns of the two ends.
+    weight : hashable or None
+    extra : list
+        Lists of further ids, each as a sequence for each column of an id.
+    """
 
     def __init__(
         self,
@@ -28,54 +43,70 @@ class BuildPass:
         weight: Hashable | None,
         extra: list[list[Values]],
     ) -> None:
-        self._source = source
-        self._sides = sides
-        self._weight = weight
+        self.source = source
+        self.sides = sides
+        self.ends = list(dict.fromkeys([*sides[0], *sides[1]]))  # the sides may share a column
+        self.weight = weight
         self._extra = extra
+        self._reading = source
         self.chunks = 0
         self.n_edges = 0
         self.weight_dtype: np.dtype | None = None
-        self._decimals = Decimals()
 
     @property
     def weight_scale(self) -> int | None:
         """Digits after the point of decimal weights that integers hold; None for all others."""
         return self._decimals.scale if self.weight_dtype == np.int64 and self._decimals.found else None
 
+    def number(self, xp: ModuleType) -> tuple[IdMap, Pairs]:
+        """Number the vertices; return the map of their ids, and the edges in internal ids."""
+        self._reading = self.source
+        ids, codes = renumber(self, len(self.sides[0]), self.source.library, xp)
+        n = 2 * self.chunks
+        return ids, lambda: zip(map(codes, range(0, n, 2)), map(codes, range(1, n, 2)), strict=True)
+
+    def number_in(self, slices: EdgeSource, xp: ModuleType) -> IdMap:
+        """Number the vertices of the same edges in slices, of which one is held at a time; return the map.
+
+        The edges are read once for each column of an id.
+        """
+        self._reading = slices
+        return renumber_distinct(self, len(self.sides[0]), slices.library, xp)
+
     def __iter__(self) -> Iterator[list[tuple[Hashable, Series]]]:
         self.chunks = self.n_edges = 0
         self.weight_dtype, self._decimals = None, Decimals()
         dtypes: list[Dtype] = []
-        total = self._source.count_rows()
-        columns = [*self._sides[0], *self._sides[1], *([self._weight] if self._weight is not None else [])]
-        for frame in self._source.chunks(list(dict.fromkeys(columns))):  # the sides may share a column
-            if self._weight is not None:
-                self._check_weight(frame[self._weight])
-            for side in self._sides:
+        total, weights = self._reading.count_rows(), () if self.weight is None else (self.weight,)
+        for frame in self._reading.chunks(list(dict.fromkeys([*self.ends, *weights]))):
+            if self.weight is not None:
+                self._check_weight(frame[self.weight])
+            for side in self.sides:
                 yield [(name, frame[name]) for name in side]
             self.chunks += 1
             self.n_edges += len(frame)
             report(self.n_edges, total, "rows")
-            dtypes = [frame[name].dtype for name in self._sides[0]]
+            if self._extra:
+                dtypes = [frame[name].dtype for name in self.sides[0]]
         if self._decimals.found and self.weight_dtype != np.int64:
             warn(
-                f"weight={self._weight!r} holds decimals that do not fit 64 bits without their point, one of "
+                f"weight={self.weight!r} holds decimals that do not fit 64 bits without their point, one of "
                 f"them or their sum, so that they are rounded to float64: scale them, or give float64."
             )
         for components in self._extra:
             yield [
-                ("vertices", isolated(values, dtype, self._source.library))
+                ("vertices", isolated(values, dtype, self.source.library))
                 for values, dtype in zip(components, dtypes, strict=True)
             ]
 
     def _check_weight(self, column: Series) -> None:
-        decimals, remedy = decimals_of(column), self._source.library.remedy
+        decimals, remedy = decimals_of(column), self.source.library.remedy
         if (decimals is None and column.dtype.kind not in "iuf") or hasattr(column.dtype, "categories"):
             raise TravError(
-                f"weight={self._weight!r} is a column of {column.dtype}: "
+                f"weight={self.weight!r} is a column of {column.dtype}: "
                 f"name a numeric one, or convert it with {remedy('astype')}."
             )
-        if nulls := self._source.library.null_count(column):
+        if nulls := self.source.library.null_count(column):
             floats = decimals is None and column.dtype.kind == "f"
             fill = remedy("fillna(0.0)" if floats else "fillna")
             if (
@@ -85,14 +116,14 @@ class BuildPass:
             ):
                 fill = "where(weight == weight, 0.0).fillna(0.0)"  # NaN is not null there
             raise TravError(
-                f"weight={self._weight!r} holds {nulls} null{'s' if nulls > 1 else ''}"
+                f"weight={self.weight!r} holds {nulls} null{'s' if nulls > 1 else ''}"
                 f"{' or NaN' if floats else ''}: "
                 f"fill {'them' if nulls > 1 else 'it'} first, for example with {fill}."
             )
         float64 = remedy("astype('float64')")
         if column.dtype.kind == "u" and len(column) and (largest := int(column.max())) >= 2**63:
             raise TravError(
-                f"weight={self._weight!r} holds {largest}, which does not fit int64: "
+                f"weight={self.weight!r} holds {largest}, which does not fit int64: "
                 f"convert it, for example with {float64}."
             )
         mixed = self.weight_dtype is not None and self._decimals.found != (decimals is not None)
@@ -152,36 +183,3 @@ def _weight_dtype(dtype: Dtype) -> np.dtype:
     if dtype.kind == "f":
         return np.dtype(np.float32 if dtype.itemsize <= 4 else np.float64)
     return np.dtype(np.int32 if np.can_cast(dtype, np.int32) else np.int64)
-
-
-class SlicedEdges:
-    """An `EdgeSource` whose frames are passed on in slices of up to `rows` rows.
-
-    After each slice Arrow gives back the memory that its operations on strings have freed, which it would
-    keep otherwise.
-    """
-
-    def __init__(self, source: EdgeSource, rows: int) -> None:
-        self.library = source.library
-        self.columns = source.columns
-        self.defaults = source.defaults
-        self.partitions = source.partitions
-        self._source = source
-        self._rows = rows
-
-    def count_rows(self) -> int | None:
-        return self._source.count_rows()
-
-    def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:
-        rows = min(rows or self._rows, self._rows)
-        for frame in self._source.chunks(columns, rows):
-            for first in range(0, max(len(frame), 1), rows):
-                yield frame if len(frame) <= rows else frame.iloc[first : first + rows]
-                pa.default_memory_pool().release_unused()
-
-    @property
-    def row_columns(self) -> list[Hashable]:
-        return self._source.row_columns
-
-    def rows_of(self, frame: Frame, rows: Array) -> Frame:
-        return self._source.rows_of(frame, rows)

@@ -8,25 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
-from rapids_trav.edges.frame_rows import FrameRows
-from rapids_trav.errors import TravError, UnknownColumnError, type_name
+from rapids_trav.edges.edge_source import EdgeSource
+from rapids_trav.edges.frame_edges import MIXED_LIBRARIES, absent, check_columns
+from rapids_trav.errors import TravError, type_name
 from rapids_trav.frames import forms, proxies
 from rapids_trav.frames.columns import Array, Frame, library_of
-from rapids_trav.frames.libraries import Library, library
-
-MIXED_LIBRARIES = "The edge frames are of pandas and of cuDF: convert them to one library."
+from rapids_trav.frames.libraries import library
 
 
-class GeneratedEdges(FrameRows):
+class GeneratedEdges(EdgeSource):
     """An `EdgeSource` over a function without arguments that returns a new iterable of frames at each call.
 
     The function must generate the same edges every time.  Each reading must have the same number of rows, its
     ends must be vertices of the graph, and it must have the graph's weights.  Other edges between the same
     vertices are not detected.
     """
-
-    library: Library
-    columns: list[Hashable]
 
     def __init__(self, make: Callable[[], Iterable[Frame]], engine: object = "auto") -> None:
         self._make = make
@@ -52,9 +48,9 @@ class GeneratedEdges(FrameRows):
         self.library = library(_library_of(first), proxied)
         self.columns = list(first.columns)
 
-    def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:
+    def _read(self, columns: Sequence[Hashable] | None, rows: int | None) -> Iterator[Frame]:
         if self._form is not None:
-            yield from self._read(self._form, self.columns if columns is None else columns)
+            yield from self._through_form(self._form, self.columns if columns is None else columns)
             return
         for made in self._frames():
             frame = proxies.opened(made, on_gpu=self.library.name == "cudf")
@@ -63,7 +59,7 @@ class GeneratedEdges(FrameRows):
             check_columns(frame, self.columns)
             yield self.library.native(frame)
 
-    def _read(self, form: forms.Form, columns: Sequence[Hashable]) -> Iterator[Frame]:
+    def _through_form(self, form: forms.Form, columns: Sequence[Hashable]) -> Iterator[Frame]:
         """Yield chunks of frames that are read through Arrow, such as those of polars."""
         for made in self._frames():
             found = None if library_of(made) else forms.form_of(made)
@@ -80,9 +76,6 @@ class GeneratedEdges(FrameRows):
         taken = super().rows_of(frame, rows)
         return taken if self._form is None else self._form.like(self.library.hand_out(taken), self._dtypes)
 
-    def count_rows(self) -> int | None:
-        return None  # counting would take as long as generating them
-
     def _frames(self) -> Iterator[Frame]:
         made = self._make()
         if library_of(made) or not isinstance(made, Iterable):
@@ -91,20 +84,6 @@ class GeneratedEdges(FrameRows):
                 f"return an iterable of frames, for example by writing it with yield."
             )
         return iter(made)
-
-
-def check_columns(frame: Frame, columns: Sequence[Hashable]) -> None:
-    """Refuse a frame that lacks a column of the first one."""
-    if missing := [name for name in columns if name not in frame.columns]:
-        raise absent(missing[0])
-
-
-def absent(name: Hashable) -> UnknownColumnError:
-    """Return the error for a column that a later frame lacks."""
-    return UnknownColumnError(
-        f"Column {name!r} is in the first edge frame but not in a later one: "
-        f"give all of them the same columns."
-    )
 
 
 def _library_of(frame: object) -> str:

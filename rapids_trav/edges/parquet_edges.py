@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
-from rapids_trav.edges.frame_rows import FrameRows
+from rapids_trav.edges.edge_source import EdgeSource
 from rapids_trav.errors import EDGES_CHANGED, TravError, UnknownColumnError, first_line, not_parquet
 from rapids_trav.frames import proxies
 from rapids_trav.frames.columns import Frame
@@ -23,7 +23,7 @@ READ_BYTES = 1 << 16  # bytes of a column read at once where a row group is read
 _INDEX = re.compile(r"__index_level_\d+__")  # an index that pandas has stored
 
 
-class ParquetEdges(FrameRows):
+class ParquetEdges(EdgeSource):
     """Parquet files, or folders of them, read a few row groups at a time; rows are indexed from 0 on."""
 
     def __init__(self, paths: Sequence[str | PathLike], engine: object) -> None:
@@ -53,7 +53,7 @@ class ParquetEdges(FrameRows):
         infos = self._dataset.filesystem.get_file_info(self._dataset.files)
         return [(info.path, info.type, info.size, info.mtime_ns) for info in infos]
 
-    def count_rows(self) -> int | None:
+    def count_rows(self) -> int:
         return sum(group.num_rows for part in self._fragments() for group in part.row_groups)
 
     def _fragments(self) -> Iterator[ParquetFileFragment]:
@@ -87,7 +87,7 @@ class ParquetEdges(FrameRows):
                 schema = schema.append(self._dataset.schema.field(name))
         return schema
 
-    def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:
+    def _read(self, columns: Sequence[Hashable] | None, rows: int | None) -> Iterator[Frame]:
         if self._current_stamps() != self._stamps:
             raise TravError(EDGES_CHANGED)
         columns, rows, start = list(columns or self.columns), rows or ROWS_PER_READ, 0
@@ -116,7 +116,7 @@ class ParquetEdges(FrameRows):
         if self.library.name == "pandas" and subset.row_groups[0].num_rows > rows:
             yield from self._parts(fragment, groups, columns, rows)
         else:
-            yield self._read(subset, groups, columns)
+            yield self._whole(subset, groups, columns)
 
     def _parts(
         self, fragment: ParquetFileFragment, groups: list[int], columns: list[Hashable], rows: int
@@ -139,7 +139,7 @@ class ParquetEdges(FrameRows):
                     )
                 yield self.library.from_arrow(table.select(columns))
 
-    def _read(self, fragment: ParquetFileFragment, groups: list[int], columns: list[Hashable]) -> Frame:
+    def _whole(self, fragment: ParquetFileFragment, groups: list[int], columns: list[Hashable]) -> Frame:
         if self.library.name == "pandas":
             return self.library.from_arrow(fragment.to_table(schema=self._schema(fragment), columns=columns))
         import cudf

@@ -10,7 +10,7 @@ from typing import Generic
 from rapids_trav.algorithms import levels
 from rapids_trav.algorithms.options import Direction
 from rapids_trav.distributed import clusters
-from rapids_trav.edges.sources import Ends
+from rapids_trav.edges.sources import Ends, open_edges
 from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.kinds import FrameT
@@ -25,7 +25,7 @@ from rapids_trav.graph.search_methods import SearchMethods
 from rapids_trav.saved import graphs
 from rapids_trav.storage import build
 from rapids_trav.storage.build_options import BuildOptions, Order
-from rapids_trav.storage.memory_errors import telling_of_memory
+from rapids_trav.storage.memory_errors import as_memory_error, telling_of_memory
 from rapids_trav.utilities.progress import ProgressOption, shown
 
 
@@ -221,12 +221,17 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
             keep_rows=keep_rows,
             progress=progress,
         )
-        if (cluster := clusters.cluster_for(edges, options)) is not None:
-            with shown("building the graph", progress):
-                return cls._asking(clusters.build(edges, options, cluster))
-        with telling_of_memory("building the graph", engine), shown("building the graph", progress):
-            parts = build.build(edges, options)
-        return cls._asking(LocalGraph(**vars(parts)))
+        with shown("building the graph", progress):
+            try:
+                table = open_edges(edges, engine)
+                cluster = None
+                if table.partitions is not None or options.for_workers:
+                    cluster = clusters.cluster_for(edges, options)
+                if cluster is None:
+                    return cls._asking(LocalGraph(build.build(table, options)))
+            except (MemoryError, RuntimeError) as error:
+                raise as_memory_error(error, "building the graph", engine)  # noqa: B904 -- itself, or has its cause
+            return cls._asking(clusters.build(edges, options, cluster))
 
     @classmethod
     def open(
@@ -300,7 +305,7 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
                 return cls._asking(clusters.open_saved(folder, engine, cluster))
         with telling_of_memory("opening the graph", engine), shown("opening the graph", progress):
             parts = graphs.open_saved(folder, engine, memory_limit, spill, verify)
-        return cls._asking(LocalGraph(**vars(parts)))
+        return cls._asking(LocalGraph(parts))
 
     def save(self, folder: str | os.PathLike[str], *, progress: ProgressOption = False) -> None:
         """Write the graph to a folder, from which `Graph.open` loads it faster than it was built.

@@ -18,48 +18,35 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import Engine
 from rapids_trav.errors import CLOSED, TravError
 from rapids_trav.frames.columns import Frame, id_names
-from rapids_trav.ids.maps import Column, IdMap
+from rapids_trav.ids.maps import Column
 from rapids_trav.memory.budget import Budget
 from rapids_trav.memory.model.build import COUNTED_BYTES
 from rapids_trav.saved import graphs
 from rapids_trav.saved.rows import SavedRows
 from rapids_trav.storage.block_sizes import reading
-from rapids_trav.storage.edge_rows import EdgeRows, PairReader
-from rapids_trav.storage.in_memory import GraphParts, InMemory
+from rapids_trav.storage.edge_rows import EdgeRows
+from rapids_trav.storage.in_memory import GraphParts
 from rapids_trav.storage.paged import Paged
 from rapids_trav.utilities.progress import shown
 from rapids_trav.utilities.sizes import readable
 
 
-class LocalGraph:
+class LocalGraph(GraphParts):
     """The ids, edges and frames of a graph in this process, and the queries over them.
 
     It is the `TraversableGraph` that algorithms see, and the `Questions` that `Graph` asks.
     """
 
-    def __init__(
-        self,
-        rows: PairReader,
-        ids: IdMap,
-        storage: InMemory,
-        *,
-        n_edges: int,
-        directed: bool,
-        weight: Hashable | None,
-        build_times: dict[str, float],
-    ) -> None:
-        self.rows = rows
-        self.ids = ids
-        self.storage = storage
-        self.engine: Engine = storage.engine
-        self.n_vertices = ids.n
-        self.values = LocalValues(self.engine, ids)
+    def __init__(self, parts: GraphParts) -> None:
+        vars(self).update(vars(parts))
+        self.engine: Engine = self.storage.engine
+        self.n_vertices = self.ids.n
+        self.values = LocalValues(self.engine, self.ids)
         """Operations on the values of all vertices."""
-        self.n_edges = n_edges
-        self.directed = directed
-        self.weight = weight
-        self.build_times = build_times
-        self._streams = OpenStreams()
+
+    @property
+    def _streams(self) -> OpenStreams:
+        return vars(self).setdefault("streams", OpenStreams())
 
     @property
     def budget(self) -> Budget | None:
@@ -160,10 +147,7 @@ class LocalGraph:
 
 def save(graph: LocalGraph, folder: str | os.PathLike[str]) -> None:
     """Save the graph, as `Graph.save` documents."""
-    parts = GraphParts(
-        graph.rows, graph.ids, graph.storage, graph.n_edges, graph.directed, graph.weight, graph.build_times
-    )
-    graphs.save(parts, folder)
+    graphs.save(graph, folder)
 
 
 def memory(graph: LocalGraph) -> Frame:

@@ -62,6 +62,9 @@ class IdColumn:
 
 def read(name: Hashable, column: Column, library: Library, xp: ModuleType) -> IdColumn:
     """Check one column of ids and convert it to the form in which it is renumbered."""
+    plain_integers = isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu"
+    if plain_integers and not library.null_count(column):
+        return IdColumn(name, "integer", column.dtype, len(column), move(library.array(column), xp))
     if names_nothing(column.dtype):
         raise TravError(
             f"Column {name!r} is of type {column.dtype}, whose values cannot be ids: convert it to numbers, "

@@ -64,16 +64,22 @@ class Renumbering:
         """Return the map, and a function from an added column's position to its internal ids."""
         # A column without rows does not affect the kind of the ids, unless no column has any.
         filled = [i for i, part in enumerate(self.parts) if part.rows] or [0]
+        if len(filled) == len(self.parts):
+            return self._renumber(self.parts)
         ids, codes = self._renumber([self.parts[i] for i in filled])
         order = {position: i for i, position in enumerate(filled)}
         empty = self.xp.zeros(0, dtype=np.int32)
         return ids, lambda position: codes(order[position]) if position in order else empty
 
     def _renumber(self, parts: Sequence[IdColumn]) -> tuple[IdMap, Codes]:
-        if not all(part.kind == "category" and same_categories(part.dtype, parts[0].dtype) for part in parts):
-            parts = [self.plain(part) for part in parts]  # with different categories, the values are the ids
-        refuse_mixtures(parts, self.library)
         kinds = {part.kind for part in parts}
+        if "category" in kinds and not all(
+            part.kind == "category" and same_categories(part.dtype, parts[0].dtype) for part in parts
+        ):
+            parts = [self.plain(part) for part in parts]  # with different categories, the values are the ids
+            kinds = {part.kind for part in parts}
+        if kinds != {"integer"}:
+            refuse_mixtures(parts, self.library)
         if kinds == {"value"}:
             return self._values(parts)
         if kinds == {"category"}:
@@ -82,7 +88,7 @@ class Renumbering:
             dtype = parts[0].dtype
             return CategoryIds(ids, self.library.column(dtype.categories).astype(dtype)), take
         arrays = [part.data for part in parts]
-        given = sum(part.rows for part in parts)
+        given = sum([part.rows for part in parts])
         return renumber_integers(arrays, common_dtype(parts, self.library), self.library, self.xp, given)
 
     def plain(self, part: IdColumn) -> IdColumn:
@@ -168,8 +174,8 @@ def common_dtype(parts: Sequence[IdColumn], library: Library) -> Dtype:
 
     Floats beside integers count as int64, since some ids would become equal as floats.
     """
-    dtypes = list(dict.fromkeys(part.dtype for part in parts))
-    if any(dtype.kind in "iu" for dtype in dtypes):
+    dtypes = list(dict.fromkeys([part.dtype for part in parts]))
+    if len(dtypes) > 1 and any(dtype.kind in "iu" for dtype in dtypes):
         whole = (np.dtype(np.int64) if dtype.kind == "f" else dtype for dtype in dtypes)
         dtypes = list(dict.fromkeys(whole))
     if len(dtypes) == 1:
@@ -262,10 +268,10 @@ def renumber_integers(
 
     `given` is the number of ids before duplicates were removed, if the arrays hold each id only once.
     """
-    given = sum(len(array) for array in arrays) if given is None else given
+    given = sum(map(len, arrays)) if given is None else given
     filled = [array for array in arrays if len(array)]
-    first = min((int(array.min()) for array in filled), default=0)
-    last = max((int(array.max()) for array in filled), default=-1)
+    first = min([int(array.min()) for array in filled], default=0)
+    last = max([int(array.max()) for array in filled], default=-1)
     integer_dtype = common_integer_dtype({array.dtype for array in arrays}, first, last)
     dtype = integer_dtype if dtype is None else dtype
     kind = integer_dtype.kind

@@ -44,7 +44,8 @@ class BuildOptions:
     progress: ProgressOption = False
 
     def __post_init__(self) -> None:
-        check_progress(self.progress)
+        if self.progress is not False:
+            check_progress(self.progress)
         if self.directed is not None:
             flag("directed", self.directed)
         if self.degree_sort is not None:
@@ -60,17 +61,18 @@ class BuildOptions:
             parse_limit(self.memory_limit)
         if self.spill is not None:
             folder("spill", self.spill)
-        if self._tuning.sort is not None and not self.degree_sort and self.order != "degree":
+        sort = None if self.tuning is None else self._tuning.sort
+        if sort is not None and not self.degree_sort and self.order != "degree":
             remedy = "degree_sort=True as well" if self.order is None else "order='degree'"
             raise TravError(
-                f"sort={self._tuning.sort!r} applies only to the order by degree: leave it out, or give "
-                f"{remedy}."
+                f"sort={sort!r} applies only to the order by degree: leave it out, or give {remedy}."
             )
         if self.grid is not None:
             _check_grid(self.grid)
         if self.devices is not None:
             self._check_devices()
-        flag("keep_rows", self.keep_rows)
+        if self.keep_rows is not True:
+            flag("keep_rows", self.keep_rows)
 
     @cached_property
     def _tuning(self) -> BuildTuning:
@@ -83,9 +85,15 @@ class BuildOptions:
         by_degree = usual != "none" if self.degree_sort is None else self.degree_sort
         return "degree" if by_degree else "ids"
 
-    def sort_back_end(self, usual: Literal["none", "radix"]) -> SortBackEnd | None:
-        """Return the sort by degree to use, or None for no sort; `usual` is the engine's default."""
-        return (self._tuning.sort or "radix") if self.vertex_order(usual) == "degree" else None
+    @property
+    def sort_back_end(self) -> SortBackEnd:
+        """The sort by degree."""
+        return self._tuning.sort or "radix"
+
+    @property
+    def for_workers(self) -> bool:
+        """Whether an option is given that only graphs on the workers of a cluster take."""
+        return self.client is not None or self.grid is not None or self.keep_rows is not True
 
     def _check_devices(self) -> None:
         """Refuse anything but "all" or numbers of GPUs, and options that do not go with several."""

@@ -16,8 +16,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array, offset_dtype
-from rapids_trav.edges.arrow_edges import ArrowEdges
-from rapids_trav.edges.sources import EdgeSource, FrameEdges
+from rapids_trav.edges.edge_source import EdgeSource
 from rapids_trav.engines.interface import Engine
 from rapids_trav.errors import EDGES_CHANGED, TravError
 from rapids_trav.frames.columns import Frame, Series, move
@@ -212,7 +211,7 @@ class EdgeRows(Portable):
         self.src = list(src)
         self.dst = list(dst)
         self._n_edges = n_edges
-        self._ids = ids
+        self.ids = ids
         self.xp = xp
         self.weight = weight
         self._index: RowIndex | None = None
@@ -229,15 +228,8 @@ class EdgeRows(Portable):
     def resolve(self, where: object) -> Where | None:
         """Return a filter in the graph's own form: a column's name, an `Expression` or a `Mask`."""
         if is_mask(where):
-            return Mask.of(where, self._n_edges, self._labels())
+            return Mask.of(where, self._n_edges, self.source.labels())
         return resolved(where, self.source.columns)
-
-    def _labels(self) -> Series | None:
-        """Return the index of the caller's frame if the edges are one frame in memory."""
-        if not isinstance(self.source, FrameEdges) or self.source.n_frames != 1:
-            return None
-        (frame,) = self.source.chunks()
-        return frame.index
 
     def pairs(self, where: Where | None = None) -> Iterator[tuple[Array, Array]]:
         """Yield both ends of the edges that `where` keeps, chunk by chunk, in internal ids."""
@@ -297,7 +289,7 @@ class EdgeRows(Portable):
         since no kernel reads them.  `vertices` are the chosen ones, if they are known.
         """
         rows = None
-        if isinstance(self.source, FrameEdges | ArrowEdges) and self.source.n_frames == 1:
+        if self.source.is_one_frame:
             rows = self._rows_inside(distance, engine, vertices)
         return self.inside(distance >= 0, where) if rows is None else self._taken(rows, where)
 
@@ -307,7 +299,7 @@ class EdgeRows(Portable):
         index = self._index  # another thread may set it
         if index is None and self._n_asked > 1 and fits(engine, self._n_edges):
             ((u, v),) = self.pairs()
-            self._index = index = RowIndex(engine, self._ids.n, u, v)
+            self._index = index = RowIndex(engine, self.ids.n, u, v)
         return None if index is None else index.inside(distance, vertices)
 
     def _taken(self, rows: Array, where: Where | None) -> Frame:
@@ -330,7 +322,7 @@ class EdgeRows(Portable):
         self, columns: Sequence[Hashable], where: Where | None, rows_at_once: int | None = None
     ) -> Iterator[tuple[Frame, Array, Array, Array | None]]:
         """Yield frames, both ends of the rows that `where` keeps, and flags of those rows (None: all)."""
-        encode = self._ids.encoder(many=True)
+        encode = self.ids.encoder(many=True)
         rows = 0
         wanted = dict.fromkeys([*columns, *self.src, *self.dst, *columns_of(where)])
         for frame in self.source.chunks(list(wanted), rows_at_once):
@@ -352,9 +344,9 @@ class EdgeRows(Portable):
         sides = [[frame[name] for name in side] for side in (self.src, self.dst)]
         if flags is not None:
             columns = [column for side in sides for column in side]
-            if self._ids.by_value and self.xp is np and all(map(_plain_integers, columns)):
+            if self.ids.by_value and self.xp is np and all(map(_plain_integers, columns)):
                 ends = [library.array(column) for column in columns]
-                return kept_ends(encode, ends, np.asarray(flags), vertex_dtype(self._ids.n))
+                return kept_ends(encode, ends, np.asarray(flags), vertex_dtype(self.ids.n))
             kept = self.xp.flatnonzero(flags)
             sides = [[library.take(column, kept) for column in side] for side in sides]
         return [known_again(encode, side, library, self.xp) for side in sides]

@@ -367,7 +367,7 @@ class InMemory:
         return [(name, n_bytes, place) for (name, place), n_bytes in rows.items()]
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class GraphParts:
     """Parts of a graph, built from its edges or read from a folder, from which `Graph` is made.
 

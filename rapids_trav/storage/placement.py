@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
-from rapids_trav.engines.interface import Engine
+from rapids_trav.edges.edge_source import EdgeSource
+from rapids_trav.engines.interface import Engine, SpreadEngine
 from rapids_trav.ids.maps import IdMap
 from rapids_trav.memory.budget import Budget
 from rapids_trav.memory.model.build import (
@@ -21,6 +23,7 @@ from rapids_trav.memory.model.build import (
 from rapids_trav.storage.in_memory import InMemory
 from rapids_trav.storage.interface import GraphEdges
 from rapids_trav.storage.limited import Limited
+from rapids_trav.storage.on_devices import OnDevices, is_spread
 from rapids_trav.storage.paged import Paged
 from rapids_trav.storage.spilled_build import least_bytes
 from rapids_trav.utilities.locations import folder
@@ -43,11 +46,14 @@ class MemoryLimits:
         share of the free memory.  None: they are read at once.
     spill : path or None
         Folder for arrays in files.
+    spread : SpreadEngine or None
+        The engine if its devices hold the edges together, which then have no limits.
     """
 
     limit: int | None = None
     reading: int | None = None
     spill: str | os.PathLike[str] | None = None
+    spread: SpreadEngine | None = None
 
     @classmethod
     def of(
@@ -59,6 +65,8 @@ class MemoryLimits:
         spill: str | os.PathLike[str] | None = None,
     ) -> MemoryLimits:
         """Return the limits that the caller gives or, if there are none, those that `n_edges` require."""
+        if is_spread(engine):
+            return cls(spread=engine)
         if spill is not None:
             spill = folder("spill", spill)
         if memory_limit is not None:
@@ -77,18 +85,11 @@ class MemoryLimits:
         """Number of rows of the edge list to read at once."""
         return MOST_ROWS if self.reading is None else rows_within(self.reading)
 
-    def reads_whole(self, n_edges: int | None, id_bytes: int | None) -> bool:
-        """Return whether the ids of all edges may be in memory at once while they are renumbered.
-
-        Parameters
-        ----------
-        n_edges : int or None
-            None: unknown.
-        id_bytes : int or None
-            Bytes of the columns that hold the ids; None: unknown.
-        """
+    def reads_whole(self, source: EdgeSource, ends: Sequence[Hashable]) -> bool:
+        """Return whether the ids of all edges, in the columns `ends`, may be in memory at once."""
         if self.reading is None:
             return True
+        n_edges, id_bytes = source.count_rows(), source.id_bytes(ends)
         if n_edges is None or id_bytes is None:
             return False
         return renumber_bytes(n_edges, id_bytes) <= self.reading
@@ -112,6 +113,8 @@ class Placement:
         Smallest limit with which the edges are in the engine's memory.
     edges : int
         Bytes that they take there.
+    spread : SpreadEngine or None
+        The engine if its devices hold the edges together.
     """
 
     limit: int | None
@@ -120,6 +123,7 @@ class Placement:
     spill: str | os.PathLike[str] | None = None
     in_memory: int = 0
     edges: int = 0
+    spread: SpreadEngine | None = None
 
     def enough(self, n_bytes: int) -> int:
         """Return a limit that suffices if `n_bytes` are needed while the edges are outside.
@@ -135,6 +139,8 @@ class Placement:
 
         `more_bytes` are the bytes of an order of the vertices that `ids` does not have yet.
         """
+        if self.spread is not None:
+            return OnDevices(self.spread, ids.n, edges, n_edges=n_edges)
         if self.limit is None:
             return InMemory(engine, ids.n, edges)
         if not self.outside:
@@ -164,6 +170,8 @@ def place_edges(
 ) -> Placement:
     """Decide where the edges are stored, given the vertices, whose ids take `id_bytes`."""
     limit = limits.limit
+    if limits.spread is not None:
+        return Placement(None, outside=False, keeps_codes=True, spread=limits.spread)
     if limit is None:
         exceed = _exceed(engine, n_vertices, n_edges, directed=directed, weighted=weighted)
         if limits.reading is None and not exceed:
