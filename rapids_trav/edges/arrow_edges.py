@@ -13,8 +13,7 @@ from itertools import accumulate
 import numpy as np
 import pyarrow as pa
 
-from rapids_trav.edges.edge_source import EdgeSource, GraphDefaults
-from rapids_trav.edges.frame_edges import absent
+from rapids_trav.edges.edge_source import EdgeSource, GraphDefaults, absent
 from rapids_trav.errors import TravError
 from rapids_trav.frames import forms
 from rapids_trav.frames.columns import Array, Frame, Values, library_of, move

@@ -1,15 +1,28 @@
-"""Base class of edge sources, and the defaults of a graph that depend on the kind of its edges."""
+"""Edges that a graph reads: their base class, and edges in frames of pandas or cuDF or in Dask frames.
+
+The graph reads the edges again for their columns (`where`, `khop`).  It keeps shallow copies of frames, which
+share the values.  Columns that the caller replaces, renames, adds or drops later do not affect the graph, nor
+do values changed in place where the library copies on write (pandas from 3 on).  Where values are shared all
+the same (pandas 2, a NumPy array behind a frame made with ``copy=False``, cuDF without copy-on-write), they
+must not be changed while the graph is in use.  `storage.edge_rows` checks the edges against the graph when it
+reads them again.
+"""
 
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Hashable, Iterator, Sequence
 from typing import NamedTuple, Self
 
 import pyarrow as pa
 
-from rapids_trav.frames.columns import Array, Frame, Series
-from rapids_trav.frames.libraries import Library
+from rapids_trav.errors import TravError, UnknownColumnError
+from rapids_trav.frames import proxies
+from rapids_trav.frames.columns import Array, Frame, Series, library_of
+from rapids_trav.frames.libraries import Library, library
+
+MIXED_LIBRARIES = "The edge frames are of pandas and of cuDF: convert them to one library."
 
 
 class GraphDefaults(NamedTuple):
@@ -100,3 +113,89 @@ class EdgeSource:
     def rows_of(self, frame: Frame, rows: Array) -> Frame:
         """Return these rows of a chunk with all columns of the edges."""
         return self.library.rows_of(frame, rows)
+
+
+class FrameEdges(EdgeSource):
+    """Frames in memory; `operations` are those on their library, if they are not the usual ones."""
+
+    def __init__(
+        self,
+        frames: Sequence[Frame],
+        engine: object = "auto",
+        defaults: GraphDefaults = EdgeSource.defaults,
+        operations: Library | None = None,
+    ) -> None:
+        proxied = proxies.is_proxy(frames[0])
+        if proxies.active():
+            frames = _opened(frames, engine)
+        kinds = {*map(library_of, frames)}
+        if len(kinds) > 1:
+            raise TravError(MIXED_LIBRARIES)
+        self.defaults = defaults
+        self.library = operations or library(kinds.pop() or "pandas", proxied)
+        self.columns = list(frames[0].columns)
+        for frame in frames[1:]:
+            check_columns(frame, self.columns)
+        self._frames = [self.library.native(frame.copy(deep=False)) for frame in frames]
+        self.n_frames = len(frames)
+
+    def _read(self, columns: Sequence[Hashable] | None, rows: int | None) -> Iterator[Frame]:
+        return iter(self._frames)  # whole frames: selecting columns would copy them
+
+    @functools.cached_property
+    def _is_plain(self) -> bool:
+        """Whether all columns are numbers; they stay so, since the frames are the graph's own copies."""
+        return all(map(self.library.is_plain, self._frames))
+
+    def rows_of(self, frame: Frame, rows: Array) -> Frame:
+        return self.library.rows_of(frame, rows, plain=self._is_plain)
+
+    def labels(self) -> Series | None:
+        return self._frames[0].index if self.is_one_frame else None
+
+    def count_rows(self) -> int:
+        return sum(map(len, self._frames))
+
+    def id_bytes(self, columns: Sequence[Hashable]) -> int:
+        """Return the bytes of these columns; Python objects are shared with the graph and not counted."""
+        return sum(int(frame[name].memory_usage(index=False)) for frame in self._frames for name in columns)
+
+
+class DaskEdges(EdgeSource):
+    """A Dask frame, whose partitions are computed one by one at each reading; persist it if that is slow."""
+
+    def __init__(self, frame: Frame) -> None:
+        self.library = library(library_of(frame._meta) or "pandas")
+        self.columns = list(frame.columns)
+        self.partitions = frame.npartitions
+        self._frame = frame
+
+    def _read(self, columns: Sequence[Hashable] | None, rows: int | None) -> Iterator[Frame]:
+        frame = self._frame[list(columns or self.columns)]
+        for i in range(frame.npartitions):
+            yield self.library.native(proxies.opened(frame.get_partition(i).compute(), on_gpu=False))
+
+
+def _opened(frames: Sequence[Frame], engine: object) -> Sequence[Frame]:
+    """Return the frames that proxies hold: all on the GPU, or all on the CPU.
+
+    The CPU is used if it is requested or if the GPU cannot hold each of them.
+    """
+    found = [proxies.opened(frame, on_gpu=proxies.wanted_on_gpu(engine)) for frame in frames]
+    if len({library_of(frame) for frame in found}) == 1:
+        return found
+    return [proxies.opened(frame, on_gpu=False) for frame in frames]
+
+
+def check_columns(frame: Frame, columns: Sequence[Hashable]) -> None:
+    """Refuse a frame that lacks a column of the first one."""
+    if missing := [name for name in columns if name not in frame.columns]:
+        raise absent(missing[0])
+
+
+def absent(name: Hashable) -> UnknownColumnError:
+    """Return the error for a column that a later frame lacks."""
+    return UnknownColumnError(
+        f"Column {name!r} is in the first edge frame but not in a later one: "
+        f"give all of them the same columns."
+    )

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
-from rapids_trav.edges.edge_source import EdgeSource
-from rapids_trav.edges.frame_edges import MIXED_LIBRARIES, absent, check_columns
+from rapids_trav.edges.edge_source import MIXED_LIBRARIES, EdgeSource, absent, check_columns
 from rapids_trav.errors import TravError, type_name
 from rapids_trav.frames import forms, proxies
 from rapids_trav.frames.columns import Array, Frame, library_of

@@ -11,8 +11,7 @@ import pandas as pd
 
 from rapids_trav.edges import array_edges
 from rapids_trav.edges.arrow_edges import ArrowEdges
-from rapids_trav.edges.edge_source import EdgeSource
-from rapids_trav.edges.frame_edges import DaskEdges, FrameEdges
+from rapids_trav.edges.edge_source import DaskEdges, EdgeSource, FrameEdges
 from rapids_trav.edges.generated_edges import GeneratedEdges
 from rapids_trav.edges.parquet_edges import ParquetEdges
 from rapids_trav.errors import (

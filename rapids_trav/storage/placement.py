@@ -23,7 +23,7 @@ from rapids_trav.memory.model.build import (
 from rapids_trav.storage.in_memory import InMemory
 from rapids_trav.storage.interface import GraphEdges
 from rapids_trav.storage.limited import Limited
-from rapids_trav.storage.on_devices import OnDevices, is_spread
+from rapids_trav.storage.on_devices import OnDevices
 from rapids_trav.storage.paged import Paged
 from rapids_trav.storage.spilled_build import least_bytes
 from rapids_trav.utilities.locations import folder
@@ -65,7 +65,7 @@ class MemoryLimits:
         spill: str | os.PathLike[str] | None = None,
     ) -> MemoryLimits:
         """Return the limits that the caller gives or, if there are none, those that `n_edges` require."""
-        if is_spread(engine):
+        if isinstance(engine, SpreadEngine):
             return cls(spread=engine)
         if spill is not None:
             spill = folder("spill", spill)
