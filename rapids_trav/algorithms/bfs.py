@@ -27,7 +27,7 @@ from rapids_trav.frames.kinds import FrameT
 from rapids_trav.ids.lookup import lookup
 from rapids_trav.ids.maps import Column, IntegerTable, vertex_dtype
 from rapids_trav.memory.model.search import Searches, answer_bytes
-from rapids_trav.storage.interface import SearchView
+from rapids_trav.storage.in_memory import MemoryView
 from rapids_trav.utilities.progress import part_of, report
 
 BATCH_ENTRIES = 1 << 27  # most distances of a batch of searches, unless a single search has more
@@ -139,7 +139,7 @@ def framed(
 
 def searches(
     graph: TraversableGraph,
-    view: SearchView,
+    view: MemoryView,
     sources: Array,
     options: BfsOptions,
     room: int,
@@ -191,7 +191,7 @@ def searches(
             del found
 
 
-def with_smallest(graph: TraversableGraph, view: SearchView, found: Search) -> Search:
+def with_smallest(graph: TraversableGraph, view: MemoryView, found: Search) -> Search:
     """Return the search with the smallest of the valid predecessors."""
     order, rank = graph.ids.order, graph.ids.rank
     ordered = None if order is None or rank is None else Ordered(order, rank)
@@ -200,7 +200,7 @@ def with_smallest(graph: TraversableGraph, view: SearchView, found: Search) -> S
 
 
 def _search_each(
-    engine: Engine, view: SearchView, sources: Array, options: BfsOptions, repeated: bool
+    engine: Engine, view: MemoryView, sources: Array, options: BfsOptions, repeated: bool
 ) -> Search:
     """Search from each source; repeated sources are searched once, since engines require distinct ones."""
     if not repeated:

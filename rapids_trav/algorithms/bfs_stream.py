@@ -41,7 +41,7 @@ from rapids_trav.frames.kinds import FrameT
 from rapids_trav.ids.given import each_vertex
 from rapids_trav.ids.maps import Column
 from rapids_trav.memory.model.search import Searches
-from rapids_trav.storage.interface import SearchView
+from rapids_trav.storage.in_memory import MemoryView
 from rapids_trav.utilities.progress import ProgressOption, opened
 
 AHEAD = 3  # searches behind the one whose answer the caller has
@@ -183,7 +183,7 @@ def counted(answers: Answers, total: int | None, progress: ProgressOption) -> An
 
 def _answers(
     graph: TraversableGraph,
-    view: SearchView,
+    view: MemoryView,
     asked: BfsOptions,
     given: Iterator[Hashable],
     options: SearchOptions,
@@ -264,7 +264,7 @@ class _OneByOne(Iterator[Search]):
     """Searches that begin when they are asked for; one that fails can be asked for again."""
 
     def __init__(
-        self, graph: TraversableGraph, view: SearchView, options: BfsOptions, sources: Iterator[Array]
+        self, graph: TraversableGraph, view: MemoryView, options: BfsOptions, sources: Iterator[Array]
     ) -> None:
         self._engine, self._view, self._options, self._sources = graph.engine, view, options, sources
         self._source: Array | None = None
@@ -292,7 +292,7 @@ class _FrameMaker:
     """
 
     def __init__(
-        self, graph: TraversableGraph, view: SearchView, asked: BfsOptions, options: SearchOptions
+        self, graph: TraversableGraph, view: MemoryView, asked: BfsOptions, options: SearchOptions
     ) -> None:
         self._graph, self._view, self._reached_only = graph, view, options.reached_only
         self._smallest = options.deterministic and options.predecessors

@@ -20,7 +20,7 @@ from rapids_trav.engines.interface import BfsOptions, PairDistances, PairSearch
 from rapids_trav.errors import TravError, a_type
 from rapids_trav.frames.columns import Frame, Masked
 from rapids_trav.memory.model.search import Searches
-from rapids_trav.storage.interface import SearchView
+from rapids_trav.storage.in_memory import MemoryView
 from rapids_trav.utilities.progress import report
 
 AT_ONCE = 64  # full searches that run together; also the number of pairs used to estimate the cost of a pair
@@ -49,7 +49,7 @@ def distances(graph: TraversableGraph, pairs: object, options: CentralityOptions
 
 
 def _cheapest(
-    graph: TraversableGraph, view: SearchView, starts: Array, ends: Array, two_ended: PairSearch
+    graph: TraversableGraph, view: MemoryView, starts: Array, ends: Array, two_ended: PairSearch
 ) -> Array:
     """Return the distances of pairs, by full searches where those cost less than the first pairs did."""
     xp = graph.engine.xp
@@ -70,7 +70,7 @@ def _cheapest(
     return distance
 
 
-def _by_full_searches(graph: TraversableGraph, view: SearchView, starts: Array, ends: Array) -> Array:
+def _by_full_searches(graph: TraversableGraph, view: MemoryView, starts: Array, ends: Array) -> Array:
     """Return the distances of pairs by a search from each source, as many at a time as memory allows."""
     xp = graph.engine.xp
     distance = xp.empty(len(starts), np.int32)

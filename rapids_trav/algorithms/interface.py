@@ -13,7 +13,7 @@ from rapids_trav.frames.columns import Frame
 from rapids_trav.ids.maps import Column, IdMap
 from rapids_trav.memory.budget import Budget
 from rapids_trav.storage.edge_rows import RowReader
-from rapids_trav.storage.interface import Storage
+from rapids_trav.storage.in_memory import InMemory
 
 Counted: TypeAlias = tuple[Array, Array, Array]  # for each level: distance, vertices, running total
 
@@ -125,7 +125,7 @@ class TraversableGraph(Protocol):
         """Reader of the caller's edges."""
 
     @property
-    def storage(self) -> Storage:
+    def storage(self) -> InMemory:
         """Storage of the edges."""
 
     @property

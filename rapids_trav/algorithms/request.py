@@ -16,7 +16,7 @@ from rapids_trav.errors import TravError, written
 from rapids_trav.frames.columns import move
 from rapids_trav.ids.lookup import lookup
 from rapids_trav.storage.filters import Filter, Where
-from rapids_trav.storage.interface import SearchView
+from rapids_trav.storage.in_memory import MemoryView
 from rapids_trav.storage.memory_errors import as_memory_error
 from rapids_trav.utilities.checks import one_of
 
@@ -29,7 +29,7 @@ def ask(
     asked: SearchOptions,
     what: str = "sources",
     checked: bool = True,
-) -> tuple[SearchView, Array, BfsOptions]:
+) -> tuple[MemoryView, Array, BfsOptions]:
     """Return what the engine searches: a view of `graph`, the internal ids of sources, its own options.
 
     Joint sources are distinct, ascending vertices; with ``mode="each"`` they are in the order given.
@@ -58,7 +58,7 @@ def ask(
     return graph.storage.view(asked.direction, where), found, options
 
 
-def ask_for_roots(graph: TraversableGraph, asked: SearchOptions) -> tuple[SearchView, BfsOptions]:
+def ask_for_roots(graph: TraversableGraph, asked: SearchOptions) -> tuple[MemoryView, BfsOptions]:
     """Return the view and the options of searches whose roots are not known yet; see `ask`."""
     where = _checked_filter(graph, asked)
     options = _engine_options(graph, asked)

@@ -19,7 +19,7 @@ from rapids_trav.algorithms.initial_values import starting_state
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import PAGE, ProgramOptions
 from rapids_trav.algorithms.request import resolve
-from rapids_trav.engines.interface import Engine
+from rapids_trav.engines.interface import Engine, is_device
 from rapids_trav.engines.runs import BlockSpan, GatherView, IterationTrace, Run, RunOptions
 from rapids_trav.errors import TravError, listed, warn
 from rapids_trav.frames.columns import Frame, Masked, move
@@ -29,7 +29,6 @@ from rapids_trav.programs.definition import Program, kind_of
 from rapids_trav.programs.parameters import check_parameters, parameter_numbers
 from rapids_trav.programs.run_state import RunState
 from rapids_trav.storage.block_sizes import least_of_run
-from rapids_trav.storage.interface import is_device
 from rapids_trav.utilities.progress import streamed
 
 OnPage = Callable[[int, int], None]  # called with the pages and bytes streamed since the last call

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from types import ModuleType
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Literal, Protocol, TypeAlias, TypeGuard, runtime_checkable
 
 import numpy as np
 
@@ -304,6 +304,11 @@ class DeviceEngine(Engine, Protocol):
 
     def run_hybrid(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
         """Iterate a vertex program on the device and the host together, if its edges are streamed."""
+
+
+def is_device(engine: Engine) -> TypeGuard[DeviceEngine]:
+    """Return whether the engine computes in the memory of a device, not of the host."""
+    return engine.place == "device"
 
 
 class SpreadRows(Protocol):

@@ -16,8 +16,7 @@ from rapids_trav.saved.layouts import arrays_of, restore_layouts
 from rapids_trav.saved.rows import SavedRows
 from rapids_trav.saved.write import VERSION_WITH_PATHS, write_graph
 from rapids_trav.storage.edge_rows import Weight
-from rapids_trav.storage.in_memory import GraphParts
-from rapids_trav.storage.interface import GraphEdges
+from rapids_trav.storage.in_memory import GraphEdges, GraphParts
 from rapids_trav.storage.placement import MemoryLimits, place_edges
 from rapids_trav.utilities.checks import flag
 from rapids_trav.utilities.locations import location

@@ -13,24 +13,23 @@ from typing import Any
 import numpy as np
 
 from rapids_trav.csr.adjacency import BLOCK, Adjacency, Array, EdgeList, edge_blocks, search_offsets
+from rapids_trav.edges.edge_source import EdgeSource
 from rapids_trav.frames.columns import Frame, move
 from rapids_trav.frames.decimals import column_of, from_integers
 from rapids_trav.ids.maps import IdMap, Library
-from rapids_trav.storage.edge_rows import Weight
+from rapids_trav.storage.edge_rows import RowReader, Weight
 from rapids_trav.storage.filters import refuse_filter
 
 
-class SavedEdges:
-    """Substitute for the `EdgeSource` of a saved graph, without frames to read again or to filter."""
-
-    partitions = None
+class SavedEdges(EdgeSource):
+    """The source of a saved graph, without frames to read again or to filter."""
 
     def __init__(self, library: Library, columns: Sequence[Hashable]) -> None:
         self.library = library
         self.columns = list(columns)
 
 
-class SavedRows:
+class SavedRows(RowReader):
     """Counterpart of `EdgeRows` for the edges of a saved graph; `resolve` refuses all filters.
 
     Parameters
@@ -66,12 +65,10 @@ class SavedRows:
         refuse_filter(where)
 
     def pairs(self, where: Hashable | None = None) -> Iterator[tuple[Array, Array]]:
-        """Yield both ends of the edges, block by block, in internal ids."""
         for edges, kept in self._blocks():
             yield edges.src[kept], edges.dst[kept]
 
     def weighted(self, where: Hashable | None = None) -> Iterator[tuple[Array, Array, Array]]:
-        """Yield both ends of the edges and the weight of each, as `pairs` does."""
         first = 0
         assert self._adjacency.weights is not None
         for edges, kept in self._blocks():

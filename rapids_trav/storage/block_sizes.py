@@ -14,7 +14,7 @@ from rapids_trav.memory.model.build import OFFSET_BYTES, READ_BYTES, vertex_byte
 from rapids_trav.memory.model.program import resident_bytes
 from rapids_trav.memory.model.search import SHARED, Searches, edge_shares_bytes, shares_bytes
 from rapids_trav.programs.definition import Program
-from rapids_trav.storage.interface import SearchView, Storage
+from rapids_trav.storage.in_memory import InMemory, MemoryView
 
 READ_SHARE = 4  # a block takes a quarter of the free memory at most; the rest is for other threads
 FEWEST_IN_HAND = 1 << 5  # smallest block, in edges, for limits that leave room for no more
@@ -79,7 +79,7 @@ def most_within(room: int, most: int, asked: Searches, place: Place, n_vertices:
 
 
 @contextmanager
-def adding_up(view: SearchView, n_sources: int, of: SumsOf, beside: int = 0) -> Iterator[int]:
+def adding_up(view: MemoryView, n_sources: int, of: SumsOf, beside: int = 0) -> Iterator[int]:
     """Hold memory for sums over distances; yield the number of searches that there is room for at once.
 
     The question may ask for `beside` bytes meanwhile.
@@ -91,7 +91,7 @@ def adding_up(view: SearchView, n_sources: int, of: SumsOf, beside: int = 0) -> 
 
 
 @contextmanager
-def sharing(storage: Storage, engine: Engine, view: SearchView, edges: bool) -> Iterator[int]:
+def sharing(storage: InMemory, engine: Engine, view: MemoryView, edges: bool) -> Iterator[int]:
     """Hold memory for the shares of vertices, and of edges if asked, in shortest paths.
 
     Yield the number of searches that there is room for at once.

@@ -18,8 +18,7 @@ from rapids_trav.ids.maps import IdMap
 from rapids_trav.memory.model.build import grown_bytes, order_bytes
 from rapids_trav.storage.build_options import BuildOptions
 from rapids_trav.storage.edge_rows import EdgeRows, Weight
-from rapids_trav.storage.in_memory import GraphParts
-from rapids_trav.storage.interface import GraphEdges
+from rapids_trav.storage.in_memory import GraphEdges, GraphParts
 from rapids_trav.storage.memory_errors import as_memory_error, is_out_of_memory, telling_of_memory
 from rapids_trav.storage.placement import MemoryLimits, place_edges, rows_within
 from rapids_trav.storage.spilled_build import least_bytes

@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from types import ModuleType
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from rapids_trav.errors import EDGES_CHANGED, TravError
 from rapids_trav.frames.columns import Frame, Series, move
 from rapids_trav.frames.decimals import as_floats, as_integers, decimals_of
 from rapids_trav.ids.lookup import known_again
-from rapids_trav.ids.maps import Encoder, IdMap, Library, Portable, vertex_dtype
+from rapids_trav.ids.maps import Encoder, IdMap, Portable, vertex_dtype
 from rapids_trav.storage.filters import Mask, Where, columns_of, flags_of, is_mask, resolved
 
 BUILD_BYTES = 64  # per row, at most, while the index is built on a GPU
@@ -147,52 +147,52 @@ class Weight(NamedTuple):
     scale: int | None = None
 
 
-class RowSource(Protocol):
-    """Source of the rows of a graph: an `EdgeSource`, or its remains in a saved graph."""
+class RowReader:
+    """Base of the readers of the edges of a graph in internal ids, here and in `saved.rows`.
 
-    @property
-    def library(self) -> Library:
-        """The library of the caller's frames."""
+    Attributes
+    ----------
+    source : EdgeSource
+    src, dst : list
+        Columns of the ends.
+    weight : Weight or None
+    weight_advice : str
+        Part of a message: how to give weights to a graph that has none.
+    """
 
-    @property
-    def columns(self) -> list[Hashable]:
-        """Columns of the edges."""
-
-    @property
-    def partitions(self) -> int | None:
-        """Partitions of the caller's Dask frame; None for frames in memory."""
-
-
-class RowReader(Protocol):
-    """Reader of the edges of a graph in internal ids: `EdgeRows` or `saved.rows.SavedRows`."""
-
+    source: EdgeSource
     src: list[Hashable]
     dst: list[Hashable]
     weight: Weight | None
-    weight_advice: str  # part of a message: how to give weights to a graph that has none
-
-    @property
-    def source(self) -> RowSource:
-        """The source of the rows."""
+    weight_advice: str
 
     def inside(self, chosen: Array, where: Where | None = None, rows_at_once: int | None = None) -> Frame:
-        """Return the edges with both ends `chosen`, (n_vertices,)."""
+        """Return the edges, with all their columns, that have both ends among the chosen vertices.
+
+        Parameters
+        ----------
+        chosen : boolean array, (n_vertices,)
+        where : Where, optional
+            Return only the edges that this filter keeps.
+        rows_at_once : int, optional
+            Largest number of rows to process together, if the source can be sliced.
+        """
+        raise NotImplementedError
 
     def resolve(self, where: object) -> Where | None:
-        """Return a filter in the graph's own form; refuse one that cannot be applied."""
+        """Return a filter in the graph's own form: a column's name, an `Expression` or a `Mask`."""
+        raise NotImplementedError
+
+    def pairs(self, where: Where | None = None) -> Iterator[tuple[Array, Array]]:
+        """Yield both ends of the edges that `where` keeps, chunk by chunk, in internal ids."""
+        raise NotImplementedError
+
+    def weighted(self, where: Where | None = None) -> Iterator[tuple[Array, Array, Array]]:
+        """Yield both ends of the edges, as `pairs` does, and the weight of each, all in one dtype."""
+        raise NotImplementedError
 
 
-class PairReader(RowReader, Protocol):
-    """Reader of the edges of a graph in this process."""
-
-    def pairs(self, where: Hashable | None = None) -> Iterator[tuple[Array, Array]]:
-        """Yield both ends of the edges, chunk by chunk, in internal ids."""
-
-    def weighted(self, where: Hashable | None = None) -> Iterator[tuple[Array, Array, Array]]:
-        """Yield both ends of the edges, as `pairs` does, and their weights."""
-
-
-class EdgeRows(Portable):
+class EdgeRows(Portable, RowReader):
     """Reader of an `EdgeSource` whose vertices have been renumbered."""
 
     weight_advice = "name their column with graph(weight=...)"
@@ -226,18 +226,15 @@ class EdgeRows(Portable):
         return 0 if self._index is None else self._index.nbytes
 
     def resolve(self, where: object) -> Where | None:
-        """Return a filter in the graph's own form: a column's name, an `Expression` or a `Mask`."""
         if is_mask(where):
             return Mask.of(where, self._n_edges, self.source.labels())
         return resolved(where, self.source.columns)
 
     def pairs(self, where: Where | None = None) -> Iterator[tuple[Array, Array]]:
-        """Yield both ends of the edges that `where` keeps, chunk by chunk, in internal ids."""
         for _, u, v, _ in self._read([], where):
             yield u, v
 
     def weighted(self, where: Where | None = None) -> Iterator[tuple[Array, Array, Array]]:
-        """Yield both ends of the edges, as `pairs` does, and the weight of each, all in one dtype."""
         assert self.weight is not None
         for frame, u, v, flags in self._read([self.weight.name], where):
             weight = move(self._weights(frame[self.weight.name]), self.xp)
@@ -259,16 +256,6 @@ class EdgeRows(Portable):
         return found
 
     def inside(self, chosen: Array, where: Where | None = None, rows_at_once: int | None = None) -> Frame:
-        """Return the caller's edges, with all columns, that have both ends among the chosen vertices.
-
-        Parameters
-        ----------
-        chosen : boolean array, (n_vertices,)
-        where : Where, optional
-            Return only the edges that this filter keeps.
-        rows_at_once : int, optional
-            Largest number of rows to process together, if the source can be sliced.
-        """
         found = []
         for frame, u, v, flags in self._read(self.source.row_columns, where, rows_at_once):
             rows = self.xp.flatnonzero(chosen[u] & chosen[v])

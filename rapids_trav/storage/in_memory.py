@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -17,11 +17,38 @@ from rapids_trav.engines.runs import GatherView, LinkView
 from rapids_trav.ids.maps import IdMap
 from rapids_trav.memory.budget import Beside, Budget
 from rapids_trav.memory.model.search import Searches
-from rapids_trav.storage.edge_rows import PairReader
-from rapids_trav.storage.interface import GraphEdges
+from rapids_trav.storage.edge_rows import RowReader
 from rapids_trav.storage.mapped_arrays import place_of
 
 NAMES = ("forward", "backward", "symmetric")
+
+
+@dataclass(frozen=True)
+class GraphEdges:
+    """The edges of a graph in the form that its storage reads.
+
+    Attributes
+    ----------
+    directed : bool
+    chunks : callable
+        Returns a new iterator over the edges as pairs of internal ids; used by the build only.
+    filtered : callable
+        Takes a filter and returns an iterator over the edges that it keeps.
+    weighted : callable or None
+        Takes a filter, or None for all edges, and returns an iterator over triples: both ends and weight.
+    forward : Adjacency or None
+        The adjacency that a build from `chunks` would give, if it exists already; with weights if the graph
+        has any.
+    layouts : mapping of int to PathLayout
+        Path layouts of `forward` that exist already, by the most edges of their relaxed paths.
+    """
+
+    directed: bool
+    chunks: Chunks
+    filtered: Callable[[Hashable], Iterator[tuple[Array, Array]]]
+    weighted: Callable[[Hashable | None], Iterator[tuple[Array, Array, Array]]] | None = None
+    forward: Adjacency | None = None
+    layouts: Mapping[int, PathLayout] = field(default_factory=dict)
 
 
 class AdjacencySet:
@@ -373,7 +400,7 @@ class GraphParts:
 
     Attributes
     ----------
-    rows : PairReader
+    rows : RowReader
         Reader of the caller's edges.
     ids : IdMap
     storage : InMemory
@@ -386,7 +413,7 @@ class GraphParts:
         Seconds by phase.
     """
 
-    rows: PairReader
+    rows: RowReader
     ids: IdMap
     storage: InMemory
     n_edges: int

@@ -27,8 +27,7 @@ from rapids_trav.memory.model.build import (
 from rapids_trav.memory.model.program import equals_bytes
 from rapids_trav.memory.model.search import Searches, ahead_bytes
 from rapids_trav.storage.block_sizes import SEARCH, most_within, needed_beside, room_of
-from rapids_trav.storage.in_memory import AdjacencySet, InMemory
-from rapids_trav.storage.interface import GraphEdges
+from rapids_trav.storage.in_memory import AdjacencySet, GraphEdges, InMemory
 from rapids_trav.storage.mapped_arrays import Scratch
 from rapids_trav.storage.spilled_build import LimitedArrays, SpilledBuild
 

@@ -15,8 +15,7 @@ from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.engines.interface import Chunks, Engine, Replica, SpreadEngine, SpreadRows
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.memory.model.build import graph_bytes
-from rapids_trav.storage.in_memory import AdjacencySet, InMemory, MemoryView
-from rapids_trav.storage.interface import GraphEdges
+from rapids_trav.storage.in_memory import AdjacencySet, GraphEdges, InMemory, MemoryView
 from rapids_trav.utilities.sizes import readable
 
 

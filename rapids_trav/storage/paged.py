@@ -27,8 +27,7 @@ from rapids_trav.memory.budget import Budget
 from rapids_trav.memory.model.build import OFFSET_BYTES, resident_rows_bytes
 from rapids_trav.memory.model.search import Searches, search_bytes
 from rapids_trav.storage.block_sizes import SEARCH, block_within, most_within, needed_beside, room_of
-from rapids_trav.storage.in_memory import AdjacencySet, InMemory
-from rapids_trav.storage.interface import GraphEdges
+from rapids_trav.storage.in_memory import AdjacencySet, GraphEdges, InMemory
 from rapids_trav.storage.mapped_arrays import place_of
 from rapids_trav.storage.spilled_build import SpilledBuild
 from rapids_trav.utilities.sizes import readable

@@ -20,8 +20,7 @@ from rapids_trav.memory.model.build import (
     in_memory_bytes,
     renumber_bytes,
 )
-from rapids_trav.storage.in_memory import InMemory
-from rapids_trav.storage.interface import GraphEdges
+from rapids_trav.storage.in_memory import GraphEdges, InMemory
 from rapids_trav.storage.limited import Limited
 from rapids_trav.storage.on_devices import OnDevices
 from rapids_trav.storage.paged import Paged

@@ -9,13 +9,12 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList, edge_blocks
 from rapids_trav.csr.pages import page_rows
-from rapids_trav.engines.interface import Chunks, DType, Engine, Place
+from rapids_trav.engines.interface import Chunks, DType, Engine, Place, is_device
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.memory.budget import Budget
 from rapids_trav.memory.model.build import resident_rows_bytes, spilled_build_bytes, vertex_bytes
 from rapids_trav.memory.model.search import search_bytes
 from rapids_trav.storage.block_sizes import block_within
-from rapids_trav.storage.interface import is_device
 from rapids_trav.storage.mapped_arrays import Scratch
 from rapids_trav.storage.resident_rows import ResidentRows
 from rapids_trav.utilities import machine

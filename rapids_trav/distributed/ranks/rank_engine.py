@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 class RankView:
     """A rank's edges, read in one direction.
 
-    It has the part of `storage.interface.SearchView` that searches use.
+    It has the part of `storage.in_memory.MemoryView` that searches use.
     """
 
     part: Part

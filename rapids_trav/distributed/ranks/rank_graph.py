@@ -36,7 +36,7 @@ from rapids_trav.frames.columns import Dtype, Frame, id_names, library_of
 from rapids_trav.ids.given import split
 from rapids_trav.ids.maps import Column
 from rapids_trav.memory.budget import Budget
-from rapids_trav.storage.interface import Storage
+from rapids_trav.storage.in_memory import InMemory
 from rapids_trav.utilities.phase_times import PhaseTimes
 from rapids_trav.utilities.progress import report
 
@@ -78,8 +78,8 @@ class RankGraph:
     budget: Budget | None = None
 
     @property
-    def storage(self) -> Storage:
-        return cast(Storage, self.parts)  # it has what searches use, and nothing for programs
+    def storage(self) -> InMemory:
+        return cast(InMemory, self.parts)  # it has what searches use, and nothing for programs
 
     @property
     def engine(self) -> Engine:
@@ -157,7 +157,7 @@ def build_graph(rank: Rank, partitions: Sequence[tuple[int, Frame]], options: Ra
     library = rank.library
     partitions = [(number, library.native(frame.copy(deep=False))) for number, frame in partitions]
     source, dtypes = _agreed(rank, partitions)
-    src, dst = edge_columns(source, options.src, options.dst)  # type: ignore[arg-type]
+    src, dst = edge_columns(source, options.src, options.dst)
     sides = [[frame[name] for name in side] for _, frame in partitions for side in (src, dst)]
     n_sides = len(sides)
     sides += _isolated(rank, options.vertices, [dtypes[name] for name in src])

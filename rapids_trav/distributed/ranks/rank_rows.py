@@ -20,6 +20,7 @@ import numpy as np
 from rapids_trav.csr.adjacency import search_offsets
 from rapids_trav.csr.array import Array
 from rapids_trav.distributed.ranks.numbering import Numbering, counted
+from rapids_trav.edges.edge_source import EdgeSource
 from rapids_trav.engines.multigpu.communicator import Communicator
 from rapids_trav.engines.multigpu.local_work import SHIFT
 from rapids_trav.engines.multigpu.partition import Part
@@ -27,23 +28,22 @@ from rapids_trav.engines.multigpu.records import BITMAP, pack
 from rapids_trav.errors import TravError, written
 from rapids_trav.frames.columns import Frame, move
 from rapids_trav.ids.maps import Library
-from rapids_trav.storage.edge_rows import Weight
+from rapids_trav.storage.edge_rows import RowReader, Weight
 from rapids_trav.storage.filters import NullFlagsError, Where, check_name, flags_of, refuse_mask, resolved
 
 Ends = tuple[Array, Array]
 
 
 @dataclass
-class RankSource:
-    """Columns and library of the partitions; a `storage.edge_rows.RowSource`."""
+class RankSource(EdgeSource):
+    """Columns and library of the partitions, which are read by `RankRows` alone."""
 
     columns: list[Hashable]
     library: Library
-    partitions = None
 
 
 @dataclass
-class RankRows:
+class RankRows(RowReader):
     """Edge rows of one rank; it has the part of `storage.edge_rows.RowReader` that searches use."""
 
     source: RankSource
