@@ -6,24 +6,27 @@
 
 A row has the seconds of NetworkX on its own graph, and of the backend on a graph converted beforehand
 (cached), on one that is converted in the call (first call), and directly from the frame, where NetworkX's
-time includes its `from_pandas_edgelist`.  With nx-rustworkx or nx-cugraph installed, their cached calls are
-shown beside them.  Cells in which the backend is slower are printed again below.  The first run on a machine
-compiles; it is not timed.
+time includes its `from_pandas_edgelist`; beside each is how often NetworkX takes it (`_x`).  If nx-rustworkx
+or nx-cugraph is installed, its cached calls have a column too.  `slower` names what is slower than another.
+The first run on a machine compiles; it is not timed.
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from time import perf_counter
+from types import MappingProxyType
 
 import networkx as nx
 import numpy as np
 import pandas as pd
 
+from benchmarks import provenance
+from benchmarks.harness import Recorder, Row, short, show
 from rapids_trav import generators
 
 RIVALS = ("rustworkx", "cugraph")  # names of other backends, shown if they are installed
@@ -75,6 +78,13 @@ CASES = (
 )
 
 
+WAYS = ("cached", "first call", "from frame")
+COLUMNS = (
+    "graph", "name", "networkx_s", *(f"{way}_{what}" for way in WAYS for what in "sx"),
+    *(f"{name}_s" for name in RIVALS), "slower",
+)  # fmt: skip
+
+
 def best(call: Callable[[], object], repeats: int) -> float:
     """Return the least seconds of some calls, without the time to free their answers."""
     seconds = []
@@ -91,21 +101,16 @@ def rmat(scale: int) -> pd.DataFrame:
     return pd.DataFrame({"source": frame.iloc[:, 0], "target": frame.iloc[:, 1]})
 
 
-def compare(frame: pd.DataFrame, cases: Iterable[Case], repeats: int) -> list[dict]:
-    """Return a row for each function, in seconds."""
+def compare(frame: pd.DataFrame, cases: Iterable[Case], repeats: int) -> Iterator[Row]:
+    """Yield a row for each function, in seconds."""
     began = perf_counter()
     graph = nx.from_pandas_edgelist(frame, backend="networkx")
     reading = perf_counter() - began
     source = max(graph, key=graph.degree)
     target = list(graph)[len(graph) // 2]
-    rows = [
-        {
-            "function": "from_pandas_edgelist",
-            "NetworkX": reading,
-            "from frame": best(lambda: nx.from_pandas_edgelist(frame, backend="trav"), repeats),
-        }
-    ]
     own = nx.from_pandas_edgelist(frame, backend="trav")
+    built = best(lambda: nx.from_pandas_edgelist(frame, backend="trav"), repeats)
+    yield row_of("from_pandas_edgelist", reading, {"from frame": built}, 0.0)
     for case in cases:
 
         def from_frame(case: Case = case) -> object:
@@ -116,18 +121,32 @@ def compare(frame: pd.DataFrame, cases: Iterable[Case], repeats: int) -> list[di
             return case.call(graph, source, target, "trav")
 
         case.call(own, source, target)  # compiles
-        row = {"function": case.name}
-        row["NetworkX"] = best(lambda case=case: case.call(graph, source, target, "networkx"), 1)
-        row["first call"] = best(first_call, 1)
-        row["cached"] = best(lambda case=case: case.call(graph, source, target, "trav"), repeats)
-        row["from frame"] = best(from_frame, repeats)
-        for other in installed():
-            row[other] = rival(other, case, graph, source, target, repeats)
-        rows.append(row)
-        print(".", end="", file=sys.stderr, flush=True)
-    for row in rows[1:]:
-        row["reading"] = reading
-    return rows
+        networkx = best(lambda case=case: case.call(graph, source, target, "networkx"), 1)
+        first = best(first_call, 1)
+        cached = best(lambda case=case: case.call(graph, source, target, "trav"), repeats)
+        ours = {"cached": cached, "first call": first, "from frame": best(from_frame, repeats)}
+        others = {name: rival(name, case, graph, source, target, repeats) for name in installed()}
+        yield row_of(case.name, networkx, ours, reading, others)
+
+
+def row_of(
+    name: str,
+    networkx: float,
+    ours: dict[str, float],
+    reading: float,
+    others: Mapping[str, float | None] = MappingProxyType({}),
+) -> Row:
+    row: Row = {"name": name, "networkx_s": short(networkx)}
+    slower = []
+    for way, seconds in ours.items():
+        times = (networkx + (reading if way == "from frame" else 0.0)) / seconds
+        row |= {f"{way}_s": short(seconds), f"{way}_x": short(times)}
+        slower += [way] if times < 1 else []
+    for other, seconds in others.items():
+        if seconds is not None:
+            row[f"{other}_s"] = short(seconds)
+            slower += [f"than {other}"] if seconds < ours["cached"] else []
+    return row | {"slower": ", ".join(slower) or None}
 
 
 def installed() -> list[str]:
@@ -135,49 +154,15 @@ def installed() -> list[str]:
     return [name for name in RIVALS if name in nx.utils.backends.backends]
 
 
-def rival(name: str, case: Case, graph: nx.Graph, source: object, target: object, repeats: int) -> float:
-    """Return the seconds of another backend on a graph it has converted; NaN if it lacks the function."""
+def rival(
+    name: str, case: Case, graph: nx.Graph, source: object, target: object, repeats: int
+) -> float | None:
+    """Return the seconds of another backend on a graph it has converted; None if it lacks the function."""
     try:
         case.call(graph, source, target, name)
     except (NotImplementedError, TypeError):
-        return float("nan")
+        return None
     return best(lambda: case.call(graph, source, target, name), repeats)
-
-
-def table(rows: list[dict]) -> str:
-    """Format the rows as text: seconds, and speedup over NetworkX."""
-    others = "".join(f"{name:>12}" for name in installed())
-    lines = [f"{'function':36}{'NetworkX':>10}{'cached':>18}{'first call':>18}{'from frame':>18}{others}"]
-    for row in rows:
-        cells = [f"{row['function']:36}{row['NetworkX']:9.3f}s"]
-        for name in ("cached", "first call", "from frame"):
-            cells.append(f"{row[name]:8.4f}s {times(row, name):7.1f}x" if name in row else f"{'':18}")
-        for other in installed():
-            seconds = row.get(other, float("nan"))
-            cells.append(f"{'':12}" if np.isnan(seconds) else f"{seconds:11.4f}s")
-        lines.append("".join(cells).rstrip())
-    return "\n".join(lines)
-
-
-def times(row: dict, name: str) -> float:
-    """Return the speedup of a cell over NetworkX."""
-    whole = row["NetworkX"] + (row.get("reading", 0.0) if name == "from frame" else 0.0)
-    return whole / row[name]
-
-
-def losing(rows: list[dict]) -> list[str]:
-    """Return a sentence for each cell in which NetworkX, or another backend, is faster."""
-    found = []
-    for row in rows:
-        for name in ("cached", "first call", "from frame"):
-            if name in row and times(row, name) < 1:
-                found.append(
-                    f"{row['function']}, {name}: {1 / times(row, name):.1f} times slower than NetworkX"
-                )
-        for other in installed():
-            if row.get(other, np.inf) < row.get("cached", 0):
-                found.append(f"{row['function']}: {row['cached'] / row[other]:.1f} times slower than {other}")
-    return found
 
 
 def thresholds(repeats: int) -> None:
@@ -212,22 +197,22 @@ def thresholds(repeats: int) -> None:
                 )
 
 
-def main() -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--scale", type=int, default=16, help="of the R-MAT graph")
     parser.add_argument("--only", action="append", help="a function; may be given several times")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--json", type=Path, help="append the rows to this file")
     parser.add_argument("--thresholds", action="store_true")
     options = parser.parse_args()
     warnings.simplefilter("ignore")  # NetworkX warns at each call that a conversion was cached
     if options.thresholds:
         thresholds(options.repeats)
-        return 0
+        return
     cases = [case for case in CASES if not options.only or case.name in options.only]
-    rows = compare(rmat(options.scale), cases, options.repeats)
-    print(f"\nR-MAT {options.scale}")
-    print(table(rows))
-    print("\n".join(["Losing cells:", *losing(rows)]) if losing(rows) else "No cell loses.")
-    return 0
+    recorder = Recorder(options.json, facts=provenance.of_run() | provenance.of_cpu())
+    for row in compare(rmat(options.scale), cases, options.repeats):
+        recorder.add({"benchmark": "networkx", "table": "networkx", "graph": f"rmat{options.scale}", **row})
+    show(recorder.rows, {"networkx": {"networkx": COLUMNS}})

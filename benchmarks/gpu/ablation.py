@@ -1,4 +1,4 @@
-"""(b) B3, B4, B5, B8: effect of each part of VS-Graph500, alone and together, and of the textbook frontiers.
+"""B3, B4, B5, B8: effect of each part of VS-Graph500, alone and together, and of the textbook frontiers.
 
 Parts: sorting the vertices by degree, neighbours in that order, pruning isolated vertices, bitmaps in words,
 a cache of the hubs' frontier bits, the choice of direction, one launch for all levels.  Each is omitted
@@ -17,10 +17,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from benchmarks import graphs
-from benchmarks.gpu.build import phase_times
 from benchmarks.gpu.checks import Checker
-from benchmarks.gpu.row_orders import unordered
+from benchmarks.gpu.variants import phase_times
 from benchmarks.harness import Row, of_rates, of_times, ratio, short
+from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.interface import BfsOptions
 
 if TYPE_CHECKING:
@@ -166,3 +166,27 @@ def sorts(lab: Lab, edges: Any) -> Iterator[tuple[str, Row]]:
         row = {"name": back_end, **phase_times(graph), "build_ms": short(1e3 * whole)}
         yield "sort back ends", {**row, "sort_share_of_build": share}
         del graph
+
+
+@dataclass(frozen=True)
+class OneAdjacency:
+    """A view (`engines.interface.View`) of an undirected graph's rows."""
+
+    out: Adjacency
+
+    @property
+    def into(self) -> Adjacency:
+        return self.out
+
+    @property
+    def n_vertices(self) -> int:
+        return self.out.n_vertices
+
+
+def unordered(lab: Lab, graph: Graph) -> OneAdjacency:
+    """Return the rows of an undirected graph, each in random order."""
+    xp, rows = lab.xp, graph.storage.view("out").out
+    edges = graph.engine.expand_rows(rows)
+    order = xp.argsort(xp.random.default_rng(lab.seed).random(rows.n_edges))
+    order = order[xp.argsort(edges.src[order], kind="stable")]
+    return OneAdjacency(lab.adjacency(rows.row_offsets, edges.dst[order]))

@@ -1,4 +1,4 @@
-"""(l) A graph larger than the card, of edges that are stored nowhere: built, searched, validated.
+"""A graph larger than the card, of edges that are stored nowhere: built, searched, validated.
 
 Its edges are generated again, a block at a time, whenever they are read.  Its adjacency, 4 bytes for each
 edge and direction, is in pinned host memory; the card holds what `memory_limit` allows.  Searches are checked
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks import graphs
-from benchmarks.gpu.build import phase_times
+from benchmarks.gpu.variants import phase_times
 from benchmarks.harness import (
     REFUSALS,
     Row,

@@ -1,4 +1,4 @@
-"""(l) Closeness of a sample of vertices, and betweenness from a sample, against NetworKit and cuGraph.
+"""Closeness of a sample of vertices, and betweenness from a sample, against NetworKit and cuGraph.
 
 Whole calls, from the graph to the frame, by the wall clock.  NetworKit searches from the same vertices, one
 search for each thread at a time, and its time is that of the searches alone; for betweenness it draws as many

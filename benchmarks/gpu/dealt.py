@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks import graphs
-from benchmarks.gpu import launch_levels
+from benchmarks.gpu import launch_law
 from benchmarks.gpu.lab import DEFAULT
 from benchmarks.harness import REFUSALS, Row, of_rates, of_times, reason, short
 from rapids_trav.ids.degree_order import descending
@@ -45,7 +45,7 @@ def measure(lab: Lab, name: str) -> Iterator[Row]:
     try:
         found, levels = searched(lab, pairs, 1 << scale, n_edges)
         yield {**row, **found}
-        yield from launch_levels.rows(levels, found["vertices"], lab.n_devices, row)
+        yield from launch_law.rows(levels, found["vertices"], lab.n_devices, row)
     except REFUSALS as error:
         yield {**row, "note": f"not measured, {reason(error)}"}
 

@@ -1,4 +1,4 @@
-"""(o) One GPU beside several of the same host, which hold and search a graph together.
+"""One GPU beside several of the same host, which hold and search a graph together.
 
 Times are those of the device's clock: of one GPU between events, of several from where all have begun to
 the end of the last kernel.  Searches follow each other and are checked when the clock has stopped.  The link
@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks import graphs
-from benchmarks.gpu import dealt, launch_law, launch_levels
+from benchmarks.gpu import dealt, launch_law
 from benchmarks.gpu.checks import Agreement, Checker
 from benchmarks.gpu.lab import DEFAULT, Contender
 from benchmarks.gpu.libraries import rival_name
@@ -48,7 +48,7 @@ TABLES = {
         "paused_over", "wall_ms", "gteps_harmonic_mean", "levels", "us_a_level", "over_one", "predicted_ms",
         "over_predicted", "checked", "wrong", "note",
     ),
-    "launch levels": ("graph", "name", "root", *launch_levels.COLUMNS),
+    "launch levels": ("graph", "name", "root", *launch_law.COLUMNS),
     "generated": (
         "graph", "vertices", "edges", "name", "layout", "build_seconds", "rows_bytes", "roots", "median_ms",
         "min_ms", "max_ms", "gteps_harmonic_mean", "levels", "checked", "wrong", "note",
@@ -84,7 +84,7 @@ def compare(lab: Lab, name: str) -> Iterator[Row]:
         else:
             levels = traced(lab, graph, roots[0])
             yield {**row, **found, **beside_one(found, one, levels, count)}
-            yield from launch_levels.rows(levels, graph.n_vertices, count, {**row, "root": roots[0]})
+            yield from launch_law.rows(levels, graph.n_vertices, count, {**row, "root": roots[0]})
         graph = None  # freed before the next one is built
         gc.collect()
 

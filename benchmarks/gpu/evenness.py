@@ -1,4 +1,4 @@
-"""(r) How even searches are: the worst root over the median at each scale, and what both are made of.
+"""How even searches are: the worst root over the median at each scale, and what both are made of.
 
 `worst_over_median` is that of the device's times from all roots.  "Made of" has the root of median time and
 the worst one, traced: its degree, levels, and the time, the edges and the number of levels of each kind of

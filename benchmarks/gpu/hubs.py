@@ -1,4 +1,4 @@
-"""(q) B13: the hub cache by its threshold: hits, bytes held, and time.
+"""B13: the hub cache by its threshold: hits, bytes held, and time.
 
 A bottom-up step keeps the frontier's bits of the vertices with at least `threshold` edges in each block's
 shared memory.  `held_vertices` and `held_bytes` are what a block holds, which has an upper limit; `hits` are

@@ -1,4 +1,4 @@
-"""(s) B11: vertex-centric against edge-centric searches by kind of graph: time, bytes, longest thread.
+"""B11: vertex-centric against edge-centric searches by kind of graph: time, bytes, longest thread.
 
 A thread of "push" and "frontier" follows all edges of a vertex, one of "pull" looks at a vertex's edges up to
 the first parent, and one of "edge" at a single edge.  `stored_bytes` are those of the rows, or of the list of

@@ -9,10 +9,13 @@ warp.  Differences between GPUs, and between vertices of a GPU, are not in it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from benchmarks.harness import Row, short
 from rapids_trav.engines.searches import LevelTrace
 
+COLUMNS = ("level", "direction", "exchange", "frontier", "edges", "mb", "ms", "predicted_exchange_us")
+MOST_LEVELS = 64  # of a search, that have rows
 BARRIER_US = 1.35  # of one GPU, with the totals of a level
 MEETING_US = 2.6  # of both whole grids
 COPIED_GB_S = 313.0  # read from the other's memory in runs, 16 MiB at a time, both ways at once
@@ -38,3 +41,20 @@ def exchange_us(level: LevelTrace, n_vertices: int, n_gpus: int) -> float:
     if level.exchange == "offers":  # at most one for each edge, read by the owners
         return others * 2 * vertex * level.edges / n_gpus / COPIED_GB_S / 1e3
     return 0.0
+
+
+def rows(levels: Sequence[LevelTrace], n_vertices: int, count: int, facts: Row) -> Iterator[Row]:
+    """Yield a row for each of the first levels of a search: what it took from other GPUs, and how long."""
+    for level in levels[:MOST_LEVELS]:
+        yield {
+            **facts,
+            "table": "launch levels",
+            "level": level.level,
+            "direction": level.direction,
+            "exchange": level.exchange,
+            "frontier": level.frontier,
+            "edges": level.edges,
+            "mb": short(level.bytes / 1e6),
+            "ms": short(level.milliseconds),
+            "predicted_exchange_us": short(exchange_us(level, n_vertices, count)),
+        }

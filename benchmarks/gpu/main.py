@@ -30,7 +30,6 @@ from benchmarks import graphs, harness, provenance
 from benchmarks.gpu import (
     ablation,
     beyond,
-    build,
     centrality,
     devices,
     evenness,
@@ -46,7 +45,6 @@ from benchmarks.gpu import (
     streamed,
     string_ids,
     variants,
-    whole_call,
 )
 from benchmarks.gpu.lab import Lab
 from benchmarks.gpu.libraries import unavailable
@@ -54,8 +52,6 @@ from benchmarks.gpu.libraries import unavailable
 BENCHMARKS = {
     "variants": variants,
     "scales": scales,
-    "whole-call": whole_call,
-    "build": build,
     "ablation": ablation,
     "centrality": centrality,
     "streamed": streamed,

@@ -1,4 +1,4 @@
-"""(k) Graphs in a quarter of the memory that they need: searches and programs over data on the host.
+"""Graphs in a quarter of the memory that they need: searches and programs over data on the host.
 
 Search: breadth-first search of the graph in memory; in a quarter of that memory; and with every page streamed
 in each level, as a vertex program that gathers over all edges.  Streaming: the bytes of PageRank's iterations

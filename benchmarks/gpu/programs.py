@@ -1,4 +1,4 @@
-"""(j) PageRank, components and shortest paths, from the call to the frame, against cuGraph on the same edges.
+"""PageRank, components and shortest paths, from the call to the frame, against cuGraph on the same edges.
 
 Self-loops and duplicates are removed beforehand, since libraries treat them differently.  Each cuGraph
 function gets the graph that it prefers: stored transposed for PageRank, without weights where it needs none.
@@ -19,14 +19,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from benchmarks import graphs
 from benchmarks.gpu.lab import Contender
-from benchmarks.gpu.program_answers import same_components, same_lengths, same_ranks
-from benchmarks.gpu.program_rival import ALPHA, CuGraph
 from benchmarks.harness import REFUSALS, Row, of_times, ratio, reason, short, verdict
 from rapids_trav.programs import shipped
 
@@ -42,6 +41,7 @@ COLUMNS = (
 TABLES = {"programs": COLUMNS}
 TOLERANCE, NEVER = 1e-6, 1e-30
 MOST = 500  # iterations
+ALPHA = 0.85
 SHORT, LONG = 10, 50
 RUNS = 5
 PRECISIONS = {"float32": 1e-4, "float64": 1e-9}  # and the total effect of rounding on the ranks
@@ -197,3 +197,85 @@ def an_iteration(lab: Lab, graph: Graph, theirs: Any, dtype: str) -> Iterator[Ro
         each = short((slow - quick) / (LONG - SHORT))
         base = base or each
         yield {**row, "iteration_ms": each, "over_ours": ratio(each, base)}
+
+
+def ordered(frame: Any, column: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the vertices in ascending order, and the numbers of a column, infinite where null."""
+    frame = frame.sort_values("vertex")
+    numbers = frame[column]
+    numbers = numbers.fillna(np.inf) if numbers.dtype.kind == "f" else numbers
+    return frame["vertex"].to_numpy(), numbers.to_numpy()
+
+
+def same_ranks(ours: Any, theirs: Any, bound: float) -> bool:
+    """Return whether the sum of the absolute differences is below the bound."""
+    (vertex, rank), (other, their) = ordered(ours, "pagerank"), ordered(theirs, "pagerank")
+    return np.array_equal(vertex, other) and float(np.abs(rank.astype(np.float64) - their).sum()) < bound
+
+
+def same_components(ours: Any, theirs: Any, column: str = "labels") -> bool:
+    """Return whether the components are the same sets of vertices, regardless of their labels."""
+    (vertex, component), (other, label) = ordered(ours, "component"), ordered(theirs, column)
+    if not np.array_equal(vertex, other):
+        return False
+    (names, place), (labels, label_place) = (
+        np.unique(values, return_inverse=True) for values in (component, label)
+    )
+    pairs = np.unique(place.astype(np.int64) * len(labels) + label_place)
+    return len(names) == len(labels) == len(pairs)
+
+
+def same_lengths(ours: Any, theirs: Any) -> bool:
+    """Return whether distances agree; cuGraph marks unreached vertices with the largest number."""
+    (vertex, length), (other, their) = ordered(ours, "distance"), ordered(theirs, "distance")
+    their = np.where(their == np.finfo(their.dtype).max, np.inf, their)
+    return np.array_equal(vertex, other) and np.array_equal(length.astype(np.float64), their)
+
+
+class CuGraph:
+    """cuGraph's functions on the graphs that they prefer, each built at first use."""
+
+    def __init__(self, edges: Any, directed: bool) -> None:
+        self._edges, self._directed = edges.assign(one=1.0), directed
+
+    def _graph(self, directed: bool, weight: str | None = None, transposed: bool = False) -> Any:
+        import cugraph
+
+        graph = cugraph.Graph(directed=directed)
+        graph.from_cudf_edgelist(
+            self._edges, source="src", destination="dst", weight=weight, store_transposed=transposed
+        )
+        return graph
+
+    @cached_property
+    def _transposed(self) -> dict[str, Any]:
+        """Transposed graphs by the type of the ranks."""
+        return {
+            "float32": self._graph(self._directed, transposed=True),
+            "float64": self._graph(self._directed, weight="one", transposed=True),
+        }
+
+    @cached_property
+    def _undirected(self) -> Any:
+        return self._graph(directed=False)
+
+    @cached_property
+    def _weighted(self) -> Any:
+        return self._graph(self._directed, weight="weight")
+
+    def pagerank(self, dtype: str, tolerance: float, most: int) -> tuple[Any, bool]:
+        """Return the ranks, and whether they took fewer than `most` iterations."""
+        import cugraph
+
+        graph = self._transposed[dtype]
+        return cugraph.pagerank(graph, ALPHA, max_iter=most, tol=tolerance, fail_on_nonconvergence=False)
+
+    def components(self) -> Any:
+        import cugraph
+
+        return cugraph.weakly_connected_components(self._undirected)
+
+    def sssp(self, source: int) -> Any:
+        import cugraph
+
+        return cugraph.sssp(self._weighted, source)

@@ -1,4 +1,4 @@
-"""(u) Small questions about a graph, from an id to the frame of the answer, and the host's part of a search.
+"""Small questions about a graph, from an id to the frame of the answer, and the host's part of a search.
 
 "questions" has the wall time of each question from each root.  The answers of a few roots are compared, after
 the clock has stopped, with those that follow from the distances of another variant of the search.

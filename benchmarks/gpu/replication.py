@@ -1,4 +1,4 @@
-"""(i) B6: effect of copies of each vertex of a shard on gathering, in PageRank's iterations.
+"""B6: effect of copies of each vertex of a shard on gathering, in PageRank's iterations.
 
 Compared are no copies (a factor of 1), fixed factors, Garaph's formula for each shard, and gathering row by
 row without shards; in memory and, without fixed factors, page by page in a quarter of the memory.  Evenness

@@ -1,4 +1,4 @@
-"""(o) B7, B15: programs over edges larger than the memory, by schedule, order of vertices and graph.
+"""B7, B15: programs over edges larger than the memory, by schedule, order of vertices and graph.
 
 The memory limit is what the program needs for the vertices and a quarter of the bytes of its edges.  A graph
 is built once for each order, in memory and outside it, and the limit changes between programs.  Each schedule
@@ -34,7 +34,7 @@ import numpy as np
 
 from benchmarks import graphs
 from benchmarks.gpu.out_of_core import host_link
-from benchmarks.gpu.program_answers import same_components, same_lengths, same_ranks
+from benchmarks.gpu.programs import same_components, same_lengths, same_ranks
 from benchmarks.gpu.schedule_trace import of_trace
 from benchmarks.harness import REFUSALS, Row, of_times, ratio, reason
 from rapids_trav.errors import TravMemoryError
@@ -206,23 +206,17 @@ class Series:
         for program, names in self._asked.items():
             measured[program] = self._set_limit(graph, program, names)
             limits[program] = graph.budget.limit
-            self._measure(graph, program, names, measured[program], sweeps=False)
-        for program, names in self._asked.items():  # sweeps take longest, so they come last
-            graph.budget.limit = limits[program]
-            self._measure(graph, program, names, measured[program], sweeps=True)
+        for sweeps in (False, True):  # which take longest, so they come last
+            for program, names in self._asked.items():
+                graph.budget.limit = limits[program]
+                for name in names:
+                    way = WAYS[program][name]
+                    if name not in measured[program] and way.sweeps is sweeps:
+                        measured[program][name] = self._measured(graph, program, way)
         for program, names in self._asked.items():
             for name in names:
                 compared = self._compared(program, name, measured[program])
                 yield {"program": program, "name": name, **measured[program][name], **compared}
-
-    def _measure(
-        self, graph: Graph, program: str, names: Sequence[str], measured: dict[str, Row], *, sweeps: bool
-    ) -> None:
-        """Measure the ways of a program that are sweeps, or that are not, unless they were refused."""
-        for name in names:
-            way = WAYS[program][name]
-            if name not in measured and way.sweeps is sweeps:
-                measured[name] = self._measured(graph, program, way)
 
     @property
     def _is_late(self) -> bool:
@@ -408,17 +402,8 @@ def host_bytes(graph: Graph) -> int:
     return int(held["bytes"][held["place"] == "host"].sum())
 
 
-def same_labels(ours: Any, others: Any) -> bool:
-    """Return whether the components are the same sets of vertices."""
-    return same_components(ours, others.rename(columns={"component": "labels"}))
-
-
-def same_precise_ranks(ours: Any, others: Any) -> bool:
-    return same_ranks(ours, others, PRECISION)
-
-
 SAME: dict[str, Callable[[Any, Any], bool]] = {
     "sssp": same_lengths,
-    "components": same_labels,
-    "pagerank": same_precise_ranks,
+    "components": partial(same_components, column="component"),
+    "pagerank": partial(same_ranks, bound=PRECISION),
 }

@@ -1,4 +1,4 @@
-"""(p) B12: what sorting the vertices by degree costs a build, and after how many searches it has paid.
+"""B12: what sorting the vertices by degree costs a build, and after how many searches it has paid.
 
 `sort_ms` is the phase that sorts, `build_more_ms` what the whole build takes beyond one without it: sorted
 vertices also change the cost of the adjacency.  Searches are timed by the device's clock, from the same

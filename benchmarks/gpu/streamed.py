@@ -1,4 +1,4 @@
-"""(n) `graph.bfs_stream`: many searches whose GPU does not wait for the host, against calls of `graph.bfs`.
+"""`graph.bfs_stream`: many searches whose GPU does not wait for the host, against calls of `graph.bfs`.
 
 The sum of the device's times is what a GPU that never waited would take.  Beside it are the wall times of all
 roots, of which each is the median of some rounds: searches of the engine, to arrays, and whole calls, from an

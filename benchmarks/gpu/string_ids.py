@@ -1,4 +1,4 @@
-"""(t) Ids that are strings: the build and whole calls, against cuGraph's, and those of the same integer ids.
+"""Ids that are strings: the build and whole calls, against cuGraph's, and those of the same integer ids.
 
 The ids of a generated graph become `user<id>`.  Calls are from an id to the frame of the answer: `bfs`, `bfs`
 without predecessors, whose strings need not be gathered, and `reached_only`.
@@ -11,9 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from benchmarks import graphs
-from benchmarks.gpu import build
 from benchmarks.gpu.lab import Contender
-from benchmarks.gpu.whole_call import COMPARED, compared
+from benchmarks.gpu.variants import BUILDS, COMPARED, builds, compared
 from benchmarks.harness import REFUSALS, Row, of_times, ratio, reason
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "bfs": {}, "bfs, no predecessors": {"predecessors": False}, "bfs, reached_only": {"reached_only": True},
 }  # fmt: skip
 TABLES = {
-    "build": ("graph", "ids", *build.COLUMNS[1:]),
+    "build": ("graph", "ids", *BUILDS[1:]),
     "calls": (
         "graph", "ids", "name", "roots", "min_ms", "median_ms", "max_ms", "over_integers", "over_ours",
         "checked", "wrong", "note",
@@ -42,7 +41,7 @@ def measure(lab: Lab, name: str) -> Iterator[tuple[str, Row]]:
         ("integers", edges, roots),
         ("strings", named, [f"user{root}" for root in roots]),
     ):
-        for row in build.one(lab, frame, directed):
+        for row in builds(lab, frame, directed):
             yield "build", {"ids": ids, **row}
         for row in calls(lab, frame, directed, sources, integers):
             yield "calls", {"ids": ids, **row}

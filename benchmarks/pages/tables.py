@@ -13,8 +13,8 @@ from benchmarks.cpu import report
 from benchmarks.gpu import questions, streamed
 from benchmarks.gpu.libraries import rival_name
 from benchmarks.gpu.out_of_core import FULL, IN_MEMORY, PAGED
+from benchmarks.gpu.scales import ON_DEVICE
 from benchmarks.gpu.schedules import AUTO, BASE, MEMORY
-from benchmarks.gpu.versus import ON_DEVICE
 from benchmarks.harness import Row, markdown, number
 
 SCALES = {"rmat20": "scale 20", "rmat22": "scale 22", "rmat24": "scale 24"}
@@ -89,8 +89,19 @@ def _sources(row: Row) -> str:
     return f"{told}sources {row['digest'][:10]}"
 
 
+Line = tuple[str, ...]  # label, benchmark, table and name of rows and, if it is not the median, the column
+
+
+def medians(run: Run, lines: Iterable[Line], graphs: dict[str, str]) -> list[str]:
+    """Return a table with a column for each graph, whose titles are given."""
+    body = []
+    for label, benchmark, part, name, *column in lines:
+        cells = (run.figure(*(column or ["median_ms"]), benchmark, part, graph=g, name=name) for g in graphs)
+        body.append([label, *map(number, cells)])
+    return markdown(["median ms", *graphs.values()], body)
+
+
 def traversal(run: Run) -> list[str]:
-    graphs = SCALES | GRID
     names = {
         "auto": "**`auto`**: one launch, direction chosen on the device",
         "direction": "`direction`: a launch or two a level",
@@ -102,32 +113,22 @@ def traversal(run: Run) -> list[str]:
         rival_name(True, True): "pylibcugraph, `direction_optimizing=True`",
         rival_name(False, True): "pylibcugraph, `direction_optimizing=False`",
     }
-    body = [
-        [
-            label,
-            *(number(run.figure("median_ms", "variants", "traversal", graph=g, name=name)) for g in graphs),
-        ]
-        for name, label in names.items()
-    ]
-    return markdown(["median ms", *graphs.values()], body)
+    lines = [(label, "variants", "traversal", name) for name, label in names.items()]
+    return medians(run, lines, SCALES | GRID)
 
 
 def whole_call(run: Run) -> list[str]:
-    graphs = FACEBOOK | SCALES
+    calls, build, peak = ("variants", "whole call"), ("variants", "build"), "peak_over_input"
     lines = (
-        ("`auto`, the traversal alone", "median_ms", "whole call", "rapids_trav traversal alone"),
-        ("**`graph.bfs(root)`**, frame out", "median_ms", "whole call", "rapids_trav graph.bfs"),
-        ("`cugraph.bfs(G, root)`", "median_ms", "whole call", "cugraph.bfs"),
-        ("**`edges.trav.graph()`**", "median_ms", "build", "rapids_trav"),
-        ("`cugraph.Graph.from_cudf_edgelist`", "median_ms", "build", "cugraph"),
-        ("peak memory of the build, over the edges'", "peak_over_input", "build", "rapids_trav"),
-        ("... cuGraph's", "peak_over_input", "build", "cugraph"),
+        ("`auto`, the traversal alone", *calls, "rapids_trav traversal alone"),
+        ("**`graph.bfs(root)`**, frame out", *calls, "rapids_trav graph.bfs"),
+        ("`cugraph.bfs(G, root)`", *calls, "cugraph.bfs"),
+        ("**`edges.trav.graph()`**", *build, "rapids_trav"),
+        ("`cugraph.Graph.from_cudf_edgelist`", *build, "cugraph"),
+        ("peak memory of the build, over the edges'", *build, "rapids_trav", peak),
+        ("... cuGraph's", *build, "cugraph", peak),
     )
-    body = [
-        [label, *(number(run.figure(column, "variants", part, graph=g, name=name)) for g in graphs)]
-        for label, column, part, name in lines
-    ]
-    return markdown(["median ms", *graphs.values()], body)
+    return medians(run, lines, FACEBOOK | SCALES)
 
 
 def scales(run: Run) -> list[str]:
@@ -276,17 +277,11 @@ def _times_over(other: Row, ours: Row) -> str:
 
 def cpu_traversal(run: Run) -> list[str]:
     rows = run.rows("cpu", "traversal")
-    graphs = [graph for graph in dict.fromkeys(row["graph"] for row in rows) if graph.startswith("rmat")]
-    names = list(dict.fromkeys(row["name"] for row in rows))
-    titles = [f"scale {graph.removeprefix('rmat')}" for graph in graphs]
-    body = [
-        [
-            f"**{name}**" if name == "rapids_trav" else name,
-            *(number(run.figure("median_ms", "cpu", "traversal", graph=g, name=name)) for g in graphs),
-        ]
-        for name in names
-    ]
-    return markdown(["median ms", *titles], body)
+    titles = {row["graph"]: f"scale {row['graph'].removeprefix('rmat')}" for row in rows}
+    titles = {graph: title for graph, title in titles.items() if graph.startswith("rmat")}
+    names = dict.fromkeys(row["name"] for row in rows)
+    labels = {name: f"**{name}**" if name == "rapids_trav" else name for name in names}
+    return medians(run, [(labels[name], "cpu", "traversal", name) for name in names], titles)
 
 
 def cpu_questions(run: Run) -> list[str]:
@@ -358,18 +353,13 @@ def stream(run: Run) -> list[str]:
 
 
 def small_questions(run: Run) -> list[str]:
-    graphs = FACEBOOK | SCALES
     search = {
         questions.DEVICE: "the search, device clock", questions.WALL: "... to arrays, by the wall",
         questions.HOST: "... of which the host's part",
     }  # fmt: skip
-    lines = [("search", name, label) for name, label in search.items()]
-    lines += [("questions", name, f"`{name}`") for name in questions.QUESTIONS]
-    body = [
-        [label, *(number(run.figure("median_ms", "questions", part, graph=g, name=name)) for g in graphs)]
-        for part, name, label in lines
-    ]
-    return markdown(["median ms", *graphs.values()], body)
+    lines = [(label, "questions", "search", name) for name, label in search.items()]
+    lines += [(f"`{name}`", "questions", "questions", name) for name in questions.QUESTIONS]
+    return medians(run, lines, FACEBOOK | SCALES)
 
 
 def strings(run: Run) -> list[str]:
