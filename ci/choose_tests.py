@@ -21,7 +21,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 TURN = ROOT / "ci" / "turn.toml"
-SECONDS = ROOT / "ci" / "seconds.toml"  # processor seconds of each test file
+SECONDS = ROOT / "ci" / "seconds.toml"  # processor seconds of test files that take one or more
+FAST = 0.3  # of the others
 SUITE = ROOT / "tests" / "emulated" / "suite.toml"  # the part and the kernels of each emulated test file
 OLDEST = 100  # commits after which all has to run
 PARTS = 10
@@ -125,8 +126,8 @@ def quick() -> list[str]:
     else:
         chosen = sorted({test for file in changed_files(base) for test in guards(file)})
     affordable, total = [], 0.0
-    for test in sorted(chosen, key=lambda test: seconds.get(test, 0)):
-        total += seconds.get(test, 0)
+    for test in sorted(chosen, key=lambda test: seconds.get(test, FAST)):
+        total += seconds.get(test, FAST)
         affordable += [test] if total <= QUICK or not affordable else []
     left_out = len(chosen) - len(affordable)
     print(f"{len(affordable)} test files; {left_out} that take longer are for `make test`", file=sys.stderr)

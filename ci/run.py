@@ -20,7 +20,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from choose_tests import PARTS, ROOT, SECONDS, TURN
+from choose_tests import FAST, PARTS, ROOT, SECONDS, TURN
 
 OUTPUTS = ROOT / "build" / "ci"
 STEPS = {
@@ -99,7 +99,8 @@ def show(steps: list[Step]) -> None:
     print(f"{'all':14} {sum(step.wall for step in steps):8.0f} {sum(step.processor for step in steps):12.0f}")
     known = tomllib.loads(SECONDS.read_text()) if SECONDS.exists() else {}
     for step in steps:
-        usual = _summed(known.get(step.name, {}), _folder)
+        recorded = known.get(step.name, {})
+        usual = _summed({file: recorded.get(file, FAST) for file in step.files()}, _folder)
         for folder, seconds in _summed(step.files(), _folder).most_common():
             if seconds >= LEAST:
                 dear = step.name in known and step.name != "emulated" and seconds > MORE * usual[folder]
@@ -136,12 +137,13 @@ def record(steps: list[Step]) -> None:
     for step in steps:
         if step.tests:
             kept = known.get(step.name, {}) if step.name == "emulated" else {}
-            known[step.name] = kept | {file: round(seconds, 1) for file, seconds in step.files().items()}
+            slow = {file: round(seconds, 1) for file, seconds in step.files().items() if seconds >= 1}
+            known[step.name] = kept | slow
     tables = (
         f"[{name}]\n" + "".join(f'"{file}" = {seconds}\n' for file, seconds in sorted(table.items()))
         for name, table in known.items()
     )
-    text = "# Processor seconds of each test file, by step, as `python3 ci/run.py --record` found them.\n\n"
+    text = "# Processor seconds of test files that take one or more, from `python3 ci/run.py --record`.\n\n"
     SECONDS.write_text(text + "\n".join(tables))
 
 
