@@ -275,6 +275,12 @@ class SsspOptions(IterationOptions):
         Options.__post_init__(self)  # the program's options check what else iterations have
         self.as_program  # noqa: B018 -- raises the errors of the program's options
 
+    def leaves_way_open(self, processor: str) -> bool:
+        """Return whether nothing asks for the vertex program rather than another way to the distances."""
+        default = (self.asynchronous is None, self.schedule == "auto", self.mode == "auto")
+        own = self.processor in ("auto", processor)
+        return all(default) and own and not self.trace and self.checkpoint is None
+
     @cached_property
     def as_program(self) -> ProgramOptions:
         """Options of the program that computes distances."""

@@ -156,17 +156,30 @@ def shortest(
         _, largest = weight_range(graph, view, "shortest paths are for weights of 0 or more")
         if program.dtype == "int64":
             program = _of_large_sums(graph, view, int(largest), program)
-        state = RunState(graph.values.filled(program.identity, program.dtype), graph.values.flags(roots))
-        state.values[roots] = 0
-        done = execute(graph, view, program, state, question, on_page=on_page)
-        del state
+        done, predecessor = _over_sorted_rows(graph, view, roots, options)
+        if done is None:
+            state = RunState(graph.values.filled(program.identity, program.dtype), graph.values.flags(roots))
+            state.values[roots] = 0
+            done = execute(graph, view, program, state, question, on_page=on_page)
+            del state
         if program.dtype == "float64" and float(largest) * graph.n_vertices > np.finfo(np.float64).max:
             _refuse_lost(graph, view, done.values)
         distance, unreached = done.values, program.identity
-        predecessor = None
         if options.predecessors:
-            predecessor = shortest_tree(graph.engine, view, distance, unreached, roots)
+            predecessor = shortest_tree(graph.engine, view, distance, unreached, roots, predecessor)
         yield Shortest(done, question, distance != unreached, predecessor)
+
+
+def _over_sorted_rows(
+    graph: TraversableGraph, view: GatherView, roots: Array, options: SsspOptions
+) -> tuple[Run | None, Array | None]:
+    """Return distances and nearer predecessors, if the engine searches rows sorted by weight."""
+    engine = graph.engine
+    rows = view.by_weight() if options.leaves_way_open(engine.processor) else None
+    if rows is None or engine.sorted_paths is None:
+        return None, None
+    distance, predecessor = engine.sorted_paths.search(*rows, roots, options.predecessors)
+    return Run(distance, iterations=1, converged=True), predecessor
 
 
 def _tree_room(view: GatherView, predecessors: bool) -> int:
@@ -258,7 +271,12 @@ def lengths(graph: TraversableGraph, values: Masked) -> Column:
 
 
 def shortest_tree(
-    engine: Engine, view: GatherView, distance: Array, unreached: float, sources: Array
+    engine: Engine,
+    view: GatherView,
+    distance: Array,
+    unreached: float,
+    sources: Array,
+    predecessor: Array | None = None,
 ) -> Array:
     """Return a predecessor of each reached vertex; -1 at sources and where unreached.
 
@@ -268,9 +286,13 @@ def shortest_tree(
     unreached : scalar
         The distance of vertices that were not reached.
     sources : vertex array
+    predecessor : vertex array, (n,), optional
+        The smallest nearer neighbour that explains the distance, and -1, if they are known; it is changed.
     """
     xp = engine.xp
-    if view.pages is None:
+    if predecessor is not None:
+        pass
+    elif view.pages is None:
         assert view.weights is not None
         predecessor = engine.tight_predecessors(view.into, view.weights, distance, unreached)
     else:

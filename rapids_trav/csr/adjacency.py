@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from types import ModuleType
 from typing import Literal, NamedTuple
@@ -128,6 +128,34 @@ class Adjacency:
         """CRC-32 of offsets and columns, which does not depend on the engine; computed on first access."""
         checksum = array_checksum(self.row_offsets, dtype=np.int64)  # the same for both kinds of offsets
         return array_checksum(self.column_indices, checksum)
+
+
+@dataclass(frozen=True)
+class WeightedRows:
+    """Rows whose entries ascend by weight.
+
+    Attributes
+    ----------
+    row_offsets : array, (n + 1,)
+    entries : integer array, (m, 2)
+        A neighbour, and the bits of the weight of the edge to it.
+    weight_dtype : dtype
+    learned : dict
+        What an engine has found out about the weights, by name.
+    """
+
+    row_offsets: Array
+    entries: Array
+    weight_dtype: np.dtype[np.generic[object]]
+    learned: dict[str, float | int] = field(default_factory=dict)
+
+    @property
+    def n_vertices(self) -> int:
+        return len(self.row_offsets) - 1
+
+    @property
+    def n_edges(self) -> int:
+        return len(self.entries)
 
 
 def offset_dtype(n_edges: int) -> np.dtype[np.int32] | np.dtype[np.int64]:

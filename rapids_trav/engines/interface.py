@@ -12,8 +12,8 @@ from typing import Literal, Protocol, TypeAlias, TypeGuard, runtime_checkable
 
 import numpy as np
 
-from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
-from rapids_trav.engines.runs import GatherView, LinkView, Run, RunOptions
+from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList, WeightedRows
+from rapids_trav.engines.runs import GatherView, LinkView, Run, RunOptions, WeightedPaths
 from rapids_trav.engines.searches import (
     MOST_LEVELS,
     BfsOptions,
@@ -54,6 +54,7 @@ __all__ = [
     "Processor",
     "Search",
     "SearchStream",
+    "SortedPaths",
     "SumsOf",
     "View",
     "WholeAnswers",
@@ -132,6 +133,21 @@ class WholeAnswers(Protocol):
         """Count each distance of k searches, (k, n), on the host, int64 (k, deepest + 2).
 
         The last bin counts the unreached.  The result is None if a distance is too large for this way.
+        """
+
+
+class SortedPaths(Protocol):
+    """Shortest paths by weight over rows that are sorted by weight."""
+
+    def sort_rows(self, adjacency: Adjacency, weights: Array) -> WeightedRows | None:
+        """Return the rows with the entries of each in ascending order of weight; None if memory is short."""
+
+    def search(
+        self, out: WeightedRows, into: WeightedRows, start: Array, predecessors: bool
+    ) -> WeightedPaths:
+        """Return the shortest distances from the nearest of `start`, and predecessors if asked for.
+
+        Rows of `out` have the edges that lead on from a vertex, those of `into` the edges that lead to it.
         """
 
 
@@ -224,6 +240,10 @@ class Engine(Builder, Protocol):
     @property
     def pair_distances(self) -> PairSearch | None:
         """Return its function that searches pairs of vertices from both ends; None: it has none."""
+
+    @property
+    def sorted_paths(self) -> SortedPaths | None:
+        """Return its searches by weight over rows sorted by weight; None: it has none."""
 
     def build_outside(
         self,

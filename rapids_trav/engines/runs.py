@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rapids_trav.csr.adjacency import Adjacency, Array
+from rapids_trav.csr.adjacency import Adjacency, Array, WeightedRows
 from rapids_trav.csr.packed import PackedHome
 from rapids_trav.memory.budget import Beside, Budget
 from rapids_trav.memory.model.program import RunShape
@@ -70,6 +70,9 @@ class GatherView:
         Limit on the engine's memory, if there is one; see `memory.budget`.
     weight_range : callable() -> tuple or None
         The smallest and largest of the weights, which are read once; None without edges.
+    by_weight : callable() -> tuple or None
+        The edges by source and by destination with each row sorted by weight, which the first call sorts;
+        None if the engine does not search such rows, or lacks the memory.
     """
 
     into: Adjacency
@@ -80,6 +83,7 @@ class GatherView:
     out_weights: Array | None = None
     budget: Budget | None = None
     weight_range: Callable[[], tuple[float, float] | None] = lambda: None
+    by_weight: Callable[[], tuple[WeightedRows, WeightedRows] | None] = lambda: None
 
     @property
     def n_vertices(self) -> int:
@@ -93,6 +97,21 @@ class GatherView:
     def charged(self, n_bytes: int, what: str, beside: Beside = 0) -> AbstractContextManager[None]:
         """Charge `n_bytes` to the budget, if there is one, while the block runs; see `Budget.hold`."""
         return nullcontext() if self.limited is None else self.limited.hold(n_bytes, what, beside)
+
+
+class WeightedPaths(NamedTuple):
+    """Shortest paths by weight.
+
+    Attributes
+    ----------
+    distance : array, (n,)
+        int64 for integer weights, else float64; the largest int64 or infinity where unreached.
+    predecessor : vertex array, (n,), or None
+        The smallest nearer neighbour that explains the distance; -1 if there is none.
+    """
+
+    distance: Array
+    predecessor: Array | None
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
+from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList, WeightedRows
 from rapids_trav.csr.paths import PathLayout
 from rapids_trav.csr.statistics import strengths
 from rapids_trav.engines.interface import Builder, Chunks, Engine
@@ -76,6 +76,7 @@ class AdjacencySet:
         self.directed = directed
         self._weighted = weighted
         self._weights: dict[str, Array] = {}
+        self._by_weight: dict[str, WeightedRows] = {}
         self._degrees: dict[tuple[str, bool], Array] = {}
         self._coo: dict[int, EdgeList] = {}  # edge lists, by the identity of their adjacency
         if forward is None:
@@ -151,6 +152,23 @@ class AdjacencySet:
             self.__dict__.setdefault(name, replace(built, weights=None))
         return self._weights[name]
 
+    def by_weight(self, direction: str) -> tuple[WeightedRows, WeightedRows] | None:
+        """Return the edges by source and by destination with each row sorted by weight, if possible.
+
+        The rows are sorted once; memory that is limited is not spent on a second copy of the edges.
+        """
+        engine = self._engine
+        if self.limited or not isinstance(engine, Engine) or engine.sorted_paths is None:
+            return None
+        into, out = self.into_and_out(direction)
+        for name in (out, into):
+            if name not in self._by_weight:
+                rows = engine.sorted_paths.sort_rows(self.adjacency(name), self.weights(name))
+                if rows is None:
+                    return None
+                self._by_weight[name] = rows
+        return self._by_weight[out], self._by_weight[into]
+
     @cached_property
     def weight_range(self) -> tuple[float, float] | None:
         """Smallest and largest weight, available once a run has read the weights; None without edges."""
@@ -190,6 +208,7 @@ class AdjacencySet:
             self._degrees[key],
             out_weights=out_weights,
             weight_range=lambda: self.weight_range,
+            by_weight=partial(self.by_weight, direction),
         )
 
     def link_view(self) -> LinkView:
@@ -214,6 +233,8 @@ class AdjacencySet:
                 yield from ((label, part) for part in adjacency.parts)
                 if name in self._weights:
                     yield f"weights of {label}", self._weights[name]
+                if name in self._by_weight:
+                    yield f"{label}, sorted by weight", self._by_weight[name].entries
                 if (edges := self._coo.get(id(adjacency))) is not None:
                     # In some engines the edge list shares the columns of the adjacency.
                     own = (edges.src,) if edges.dst is adjacency.column_indices else (edges.src, edges.dst)

@@ -37,7 +37,7 @@ class OnDemand(AdjacencySet):
         self._engine, self._free_bytes = engine, engine.free_bytes
         self.n_vertices, self.directed, self._weighted = n_vertices, directed, weighted
         self._n_edges, self._chunks = n_edges, chunks
-        self._weights, self._degrees, self._coo = {}, {}, {}
+        self._weights, self._by_weight, self._degrees, self._coo = {}, {}, {}, {}
         self._making = threading.RLock()
 
     @cached_property

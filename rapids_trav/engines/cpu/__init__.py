@@ -23,6 +23,7 @@ from rapids_trav.engines.interface import (
     Processor,
     Search,
     SearchStream,
+    SortedPaths,
     SumsOf,
     View,
     WholeAnswers,
@@ -50,6 +51,7 @@ class CpuEngine:
     schedules = ("auto", "sweep", "paths")
     prefers_asynchronous = True
     answers: WholeAnswers | None = None
+    sorted_paths: SortedPaths | None = None
     bfs_stream: SearchStream | None = None  # a search already takes all threads
 
     def build_adjacency(

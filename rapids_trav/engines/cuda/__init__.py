@@ -25,6 +25,7 @@ from rapids_trav.engines.interface import (
     Place,
     Processor,
     Search,
+    SortedPaths,
     SumsOf,
     View,
     WholeAnswers,
@@ -321,6 +322,13 @@ class CudaEngine:
                 f"variant={name!r} is not known to the cuda engine: choose one of {', '.join(self.variants)}."
             )
         return searches[name]
+
+    @cached_property
+    def sorted_paths(self) -> SortedPaths | None:
+        """Its searches by weight over rows sorted by weight; see `programs/sorted_paths.py`."""
+        from rapids_trav.engines.cuda.programs import sorted_paths
+
+        return sorted_paths.SortedPaths()
 
     @cached_property
     def fused(self) -> FusedVariant:

@@ -100,6 +100,13 @@ TUNABLES: dict[str, dict[str, int]] = {
     "path_shares.cu": {},
     "path_shares_batch.cu": {"HEAVY_DEGREE": 2048},
     "shortest_tree.cu": {"WEIGHT": 3},
+    "sorted_paths.cu": {
+        "WEIGHT": 3,
+        "BLOCK_SIZE": 512,
+        "RESIDENT_BLOCKS": 2,
+        "CHUNK": 256,
+        "LONG_ROW": 4096,
+    },
     "text_lookup.cu": {"OFFSET_BITS": 32},
     "tree.cu": {},
 }
