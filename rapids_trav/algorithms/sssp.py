@@ -302,9 +302,10 @@ def shortest_tree(
     left = (distance != unreached) & ~settled
     if not bool(left.any()):
         return predecessor
+    rows = None if view.limited else _rows(view, xp.flatnonzero(left), xp)
 
     def among_equals() -> Iterator[tuple[Array, Array]]:
-        for u, v, weight in _blocks(view, xp):
+        for u, v, weight in _blocks(view, xp) if rows is None else [rows]:
             level = (distance[u] == distance[v]) & _is_tight(distance, u, v, weight)
             level = xp.flatnonzero(left[v] & level)
             yield u[level], v[level]
@@ -342,6 +343,20 @@ def _among_equals(
     view = MemoryView(AdjacencySet(engine, n, lambda: iter(edges), directed=True), "out")
     found = engine.search(view, settled.astype(predecessor.dtype), BfsOptions()).predecessor
     return engine.xp.where(predecessor < 0, found, predecessor)
+
+
+def _rows(view: GatherView, vertices: Array, xp: ModuleType) -> tuple[Array, Array, Array] | None:
+    """Return the edges u -> v to some vertices v with their weights, unless these are more than a block."""
+    assert view.weights is not None
+    offsets = view.into.row_offsets
+    begins = offsets[vertices].astype(np.int64)
+    ends = xp.cumsum(offsets[vertices + 1] - begins)  # in the list of these edges
+    if int(ends[-1]) > BLOCK:
+        return None
+    number = xp.arange(int(ends[-1]))
+    row = xp.searchsorted(ends, number, side="right")
+    edge = number - ends[row] + offsets[vertices + 1][row]
+    return view.into.column_indices[edge], vertices[row], view.weights[edge]
 
 
 def _blocks(view: GatherView, xp: ModuleType) -> Iterator[tuple[Array, Array, Array]]:

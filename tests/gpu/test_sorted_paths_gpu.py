@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from pairs import pairs
 
 import rapids_trav  # noqa: F401  registers .trav
-from pairs import pairs
 from rapids_trav import generators
 from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.runs import RunOptions

@@ -208,8 +208,8 @@ def _learn(rows: WeightedRows, distance: Array, control: Array) -> None:
     found = found[found < far]
     if len(found):
         near, settled = found[[len(found) // 100, int(SETTLED * (len(found) - 1))]].tolist()
-        width = rows.learned["width"]
-        rows.learned["reach"] = max(settled - near, width) if settled - near <= MOST_WINDOWS * width else 0
+        width = rows.learned["width"]  # the hubs are somewhere in the window in which they are met
+        rows.learned["reach"] = settled - near + width if settled - near <= MOST_WINDOWS * width else 0
 
 
 def _sample(rows: WeightedRows) -> Array:
