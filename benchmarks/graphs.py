@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from rapids_trav import datasets, generators
+from rapids_trav.csr.adjacency import Adjacency
 
 Array = Any
 NAME = re.compile(r"(grid|path|star|geometric|lattice|chains)(\d+)")
@@ -196,3 +198,18 @@ def draw(candidates: Array, count: int, seed: int, xp: Any = np) -> list[int]:
     """Draw up to `count` different candidates at random; the same for the same seed."""
     chosen = np.random.default_rng(seed).choice(len(candidates), min(count, len(candidates)), replace=False)
     return candidates[xp.asarray(chosen)].tolist()
+
+
+@dataclass(frozen=True)
+class OneAdjacency:
+    """A view (`engines.interface.View`) of an undirected graph's rows."""
+
+    out: Adjacency
+
+    @property
+    def into(self) -> Adjacency:
+        return self.out
+
+    @property
+    def n_vertices(self) -> int:
+        return self.out.n_vertices

@@ -20,7 +20,6 @@ from benchmarks import graphs
 from benchmarks.gpu.checks import Checker
 from benchmarks.gpu.variants import phase_times
 from benchmarks.harness import Row, of_rates, of_times, ratio, short
-from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.interface import BfsOptions
 
 if TYPE_CHECKING:
@@ -168,25 +167,10 @@ def sorts(lab: Lab, edges: Any) -> Iterator[tuple[str, Row]]:
         del graph
 
 
-@dataclass(frozen=True)
-class OneAdjacency:
-    """A view (`engines.interface.View`) of an undirected graph's rows."""
-
-    out: Adjacency
-
-    @property
-    def into(self) -> Adjacency:
-        return self.out
-
-    @property
-    def n_vertices(self) -> int:
-        return self.out.n_vertices
-
-
-def unordered(lab: Lab, graph: Graph) -> OneAdjacency:
+def unordered(lab: Lab, graph: Graph) -> graphs.OneAdjacency:
     """Return the rows of an undirected graph, each in random order."""
     xp, rows = lab.xp, graph.storage.view("out").out
     edges = graph.engine.expand_rows(rows)
     order = xp.argsort(xp.random.default_rng(lab.seed).random(rows.n_edges))
     order = order[xp.argsort(edges.src[order], kind="stable")]
-    return OneAdjacency(lab.adjacency(rows.row_offsets, edges.dst[order]))
+    return graphs.OneAdjacency(lab.adjacency(rows.row_offsets, edges.dst[order]))

@@ -30,8 +30,9 @@ from typing import Any
 import click
 import numpy as np
 from rich.console import Console
-from rich.table import Table
 
+from benchmarks.graphs import OneAdjacency
+from benchmarks.harness import make
 from rapids_trav import generators
 from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.cpu import CpuEngine
@@ -43,21 +44,6 @@ HOST = 8  # GPUs per host
 LAYOUTS = ("1d", "2d", "hosts")
 RANKS = tuple(1 << k for k in range(14))
 NEVER = np.int32(2**30)  # level in which nothing arrives
-
-
-@dataclass(frozen=True)
-class View:
-    """An undirected graph as the CPU engine searches it."""
-
-    out: Adjacency
-
-    @property
-    def into(self) -> Adjacency:
-        return self.out
-
-    @property
-    def n_vertices(self) -> int:
-        return self.out.n_vertices
 
 
 @dataclass(frozen=True)
@@ -105,7 +91,9 @@ def rmat(scale: int, edge_factor: int) -> Adjacency:
 
 
 def distances(adjacency: Adjacency, root: int) -> np.ndarray:
-    return CpuEngine().search(View(adjacency), np.array([root]), BfsOptions(predecessors=False)).distance
+    return (
+        CpuEngine().search(OneAdjacency(adjacency), np.array([root]), BfsOptions(predecessors=False)).distance
+    )
 
 
 def grid_of(layout: str, n_ranks: int, n_vertices: int) -> Grid | None:
@@ -239,21 +227,6 @@ def rows_of(
             }
 
 
-def table_of(rows: list[dict], levels: bool) -> Table:
-    table = Table(title="a search on a grid of ranks, by count")
-    names = [name for name in rows[0] if name != "by_level"]
-    for name in names:
-        table.add_column(name.replace("_", " "), justify="left" if name in ("layout", "grid") else "right")
-    if levels:
-        table.add_column("MB a rank, expand + fold by level")
-    for row in rows:
-        cells = [f"{row[name]:.4g}" if isinstance(row[name], float) else str(row[name]) for name in names]
-        if levels:
-            cells.append("  ".join(f"{one['expand_mb']:.3g}+{one['fold_mb']:.3g}" for one in row["by_level"]))
-        table.add_row(*cells)
-    return table
-
-
 @click.command(help=__doc__.split("\n")[0])
 @click.option("--scale", "scales", multiple=True, type=click.IntRange(5, 26), default=(16, 17, 18))
 @click.option("--edge-factor", default=16, show_default=True)
@@ -278,4 +251,10 @@ def main(
                     file.write(json.dumps(row) + "\n")
     if not rows:
         raise click.ClickException("No layout has so many ranks on a graph of this scale: choose fewer.")
-    Console(width=180).print(table_of(rows, levels))
+    columns = [name for name in rows[0] if name != "by_level"]
+    if levels:
+        columns.append("expand + fold, MB by level")
+        for row in rows:
+            each = (f"{one['expand_mb']:.3g}+{one['fold_mb']:.3g}" for one in row["by_level"])
+            row[columns[-1]] = "  ".join(each)
+    Console(width=180).print(make("a search on a grid of ranks, by count", columns, rows))
