@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from benchmarks.cpu import answers, contest, inputs, load, report, rivals, views
+from benchmarks.cpu import answers, contest, inputs, report, rivals, views
 from benchmarks.cpu import main as bench_cpu
 from benchmarks.harness import Recorder
 
@@ -189,24 +189,24 @@ def test_a_machine_that_is_busy_otherwise_is_told(tmp_path, monkeypatch):
     assert list(report.told([{**facts, "load": 0.35}, {**facts, "load": 0.35}])) == busy
     assert list(report.told([{**facts, "load": 0.05}, {**facts, "load": None}])) == []
     (tmp_path / "stat").write_text("cpu  100 10 50 9999 77 5 5 30 0 0\ncpu0 1 1 1\n")
-    assert load.busy_seconds(tmp_path / "stat") == 200 / os.sysconf("SC_CLK_TCK")
-    assert load.busy_seconds(tmp_path / "none") is None
+    assert contest.busy_seconds(tmp_path / "stat") == 200 / os.sysconf("SC_CLK_TCK")
+    assert contest.busy_seconds(tmp_path / "none") is None
     cores = len(os.sched_getaffinity(0))
     moments = iter([(0.0, 10.0, 3.0), (2.0, 10.0 + 2 * cores, 3.0 + cores)])
-    monkeypatch.setattr(load.Load, "_now", staticmethod(lambda: next(moments)))
-    assert load.Load().share() == 0.5
+    monkeypatch.setattr(contest.Load, "_now", staticmethod(lambda: next(moments)))
+    assert contest.Load().share() == 0.5
 
 
 def test_what_a_child_takes_is_our_own():
     work = "sum(range(10_000_000)); print(flush=True); input()"
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    before = load.own_seconds()
+    before = contest.own_seconds()
     with subprocess.Popen([sys.executable, "-c", work], **pipes, text=True) as child:
         child.stdout.readline()
-        running = load.own_seconds() - before
+        running = contest.own_seconds() - before
         child.communicate("\n")
     assert running > 0.02
-    assert load.own_seconds() - before >= running - 0.02
+    assert contest.own_seconds() - before >= running - 0.02
 
 
 def test_graphs_of_files_and_names(tmp_path):
