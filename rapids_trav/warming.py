@@ -36,22 +36,14 @@ Step = tuple[str, Callable[[], object]]
 
 @dataclass(frozen=True)
 class Warmed:
-    """Result of compiling in advance.
-
-    Attributes
-    ----------
-    engine : str
-    seconds : float
-    compiled : int or None
-        Number of functions compiled rather than loaded; None for the GPU, where they are not counted.
-    kept : bool
-        Whether later processes can load the compiled functions from disk.
-    """
+    """Result of compiling in advance."""
 
     engine: str
     seconds: float
-    compiled: int | None
-    kept: bool
+    compiled: (
+        int | None
+    )  # functions compiled rather than loaded; None for the GPU, where they are not counted
+    kept: bool  # whether later processes can load the compiled functions from disk
 
     def __str__(self) -> str:
         what = "everything" if self.compiled is None else f"{self.compiled} functions"
@@ -65,14 +57,7 @@ class Warmed:
 
 
 def warm(engine: str = "cpu", notify: Notify | None = None) -> Warmed:
-    """Run every kind of query once.
-
-    Parameters
-    ----------
-    engine : {"cpu", "cuda"}
-    notify : callable(step, done, total), optional
-        Called before each step.
-    """
+    """Run every kind of query once; `notify` takes the step, those done and the total before each."""
     start = time.perf_counter()
     with _compilations(engine) as compiled:
         steps = list(_steps(engine))

@@ -30,16 +30,8 @@ MANY = 100_000
 class LayeredPicture:
     """The vertices of a neighbourhood that are drawn, layer by layer, and the edges among them.
 
-    Attributes
-    ----------
-    names : list of lists of str
-        The ids drawn in each layer.
-    totals : list of int
-        The number of vertices of each layer.
-    edges : list of (int, int)
-        Pairs of drawn vertices, numbered layer after layer.
-    n_edges : int
-        The number of edges of the neighbourhood.
+    `names` are the ids drawn in each layer, `totals` the numbers of its vertices, `edges` pairs of drawn
+    vertices, numbered layer after layer, and `n_edges` counts those of the neighbourhood.
     """
 
     def __init__(self, vertices: Frame, edges: Frame, columns: EdgeColumns) -> None:

@@ -16,15 +16,7 @@ MOST = 1_000_000  # vertices of a tree that is worth its memory beside a result
 
 
 class Shown(NamedTuple):
-    """A vertex of the part that is shown.
-
-    Attributes
-    ----------
-    row : int
-    depth : int
-    children, below : int
-        Children in the whole tree, and all its descendants.
-    """
+    """A vertex of the part that is shown: its row, its depth, its children and all its descendants."""
 
     row: int
     depth: int
@@ -33,20 +25,11 @@ class Shown(NamedTuple):
 
 
 class SearchTree:
-    """The tree of the predecessors in a result of `bfs`.
+    """The tree of the predecessors in a result of `bfs`; of the first search, if there are several.
 
-    Rows are those of the reached vertices, in the order of the result.  If the result has several searches,
-    it is the tree of the first.
-
-    Attributes
-    ----------
-    distance : int64 array, (n,)
-    parent : int64 array, (n,)
-        Row of the predecessor; -1 at sources.
-    below : int64 array, (n,)
-        Number of descendants.
-    is_first : bool
-        Whether the result has other searches as well.
+    Rows are those of the reached vertices, in the order of the result: `distance`, `parent` (the row of the
+    predecessor, -1 at sources) and `below`, the number of descendants.  `is_first` says whether the result
+    has other searches as well.
     """
 
     def __init__(self, result: Frame) -> None:

@@ -17,27 +17,13 @@ from rapids_trav.jit.kernels import aside
 
 @dataclass(frozen=True)
 class Discovery:
-    """Result of a search: the vertices found, in the order in which it found them.
+    """Result of a search: the vertices found, in the order in which it found them."""
 
-    Attributes
-    ----------
-    order : array, (k,)
-        The vertices found.
-    parent : array, (k,)
-        Position in `order` of the vertex from which each was found; -1 for sources.
-    ends : array, (levels,)
-        The end of each level in `order`.
-    place : array, (n,)
-        Position of each vertex in `order`, -1 if it was not found.
-    pulled : int
-        Number of levels that were searched bottom-up.
-    """
-
-    order: Array
-    parent: Array
-    ends: Array
-    place: Array
-    pulled: int
+    order: Array  # (k,), the vertices found
+    parent: Array  # (k,), position in `order` of the vertex from which each was found; -1 for sources
+    ends: Array  # (levels,), the end of each level in `order`
+    place: Array  # (n,), position of each vertex in `order`, -1 if it was not found
+    pulled: int  # levels that were searched bottom-up
 
     @property
     def sizes(self) -> Array:

@@ -38,23 +38,22 @@ NODES = ("source", "target", "n", "u")  # arguments that are nodes
 
 
 class Function:
-    """A function of NetworkX that the backend implements.
+    """A function of NetworkX that the backend implements by `body`.
 
-    Parameters
-    ----------
-    body : callable
-    least : int or None
-        Number of edge ends from which converting a graph for a single call pays; NEVER if it does not.
-    refuse : callable, optional
-        Returns the reason why a call with these bound arguments is left to NetworkX, or None.
-    graphs : bool
-        Whether the first argument is a graph.
+    Converting a graph for a single call pays from `least` edge ends on, which is NEVER if it does not.
+    `refuse` returns the reason why a call with these bound arguments is left to NetworkX, or None; `graphs`
+    says whether the first argument is a graph.
     """
 
     def __init__(
-        self, body: Callable, least: int | None, refuse: Refusal | None = None, graphs: bool = True
+        self,
+        body: Callable,
+        least: int | None,
+        refuse: Refusal | None = None,
+        graphs: bool = True,
+        name: str = "",
     ) -> None:
-        self.name = body.__name__
+        self.name = name or body.__name__
         self.__name__ = self.name
         self.__doc__ = body.__doc__
         self.body = body

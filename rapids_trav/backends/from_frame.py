@@ -35,18 +35,11 @@ from rapids_trav.jit.kernels import SHORT, Threads, aside
 
 @dataclass
 class ArraySource:
-    """Attributes of edges as arrays, with one value for each column of the rows.
+    """Attributes of edges as arrays, with one value for each column of the rows."""
 
-    Attributes
-    ----------
-    values : mapping of array
-        One array for each attribute, of objects unless `tolist` returns NetworkX's values.
-    predecessors : callable, optional
-        Returns the rows of incoming edges in the order in which the edges were added.  By default the edges
-        count as added row by row.
-    """
-
+    # Of each attribute, of objects unless `tolist` returns NetworkX's values.
     values: Mapping[Hashable, Array] = field(default_factory=dict)
+    # Rows of incoming edges in the order in which the edges were added; by default, row by row.
     predecessors: Callable[[], Rows] | None = None
 
     def incoming(self, structure: Structure) -> Rows:

@@ -67,6 +67,11 @@ class Unread:
 
     __networkx_backend__ = BackendName()
 
+    def __init_subclass__(cls) -> None:
+        for name in ("_node", "_adj", "_succ", "_pred"):
+            if (base := getattr(cls, name, None)) is not None:  # a descriptor of NetworkX's class
+                setattr(cls, name, lazy(name, base))
+
     def __len__(self: Graph) -> int:
         unread = self.__dict__.get(LAZY)
         return len(self._node) if unread is None else unread.n
@@ -99,33 +104,17 @@ class Unread:
 class TravGraph(Unread, nx.Graph):
     """An undirected graph of the backend."""
 
-    _node = lazy("_node", nx.Graph._node)
-    _adj = lazy("_adj", nx.Graph._adj)
-
 
 class TravDiGraph(Unread, nx.DiGraph):
     """A directed graph of the backend."""
-
-    _node = lazy("_node", nx.Graph._node)
-    _adj = lazy("_adj", nx.DiGraph._adj)
-    _succ = lazy("_succ", nx.DiGraph._succ)
-    _pred = lazy("_pred", nx.DiGraph._pred)
 
 
 class TravMultiGraph(Unread, nx.MultiGraph):
     """An undirected graph of the backend with parallel edges."""
 
-    _node = lazy("_node", nx.Graph._node)
-    _adj = lazy("_adj", nx.MultiGraph._adj)
-
 
 class TravMultiDiGraph(Unread, nx.MultiDiGraph):
     """A directed graph of the backend with parallel edges."""
-
-    _node = lazy("_node", nx.Graph._node)
-    _adj = lazy("_adj", nx.MultiDiGraph._adj)
-    _succ = lazy("_succ", nx.MultiDiGraph._succ)
-    _pred = lazy("_pred", nx.MultiDiGraph._pred)
 
 
 CLASSES: dict[tuple[bool, bool], tuple[type, type]] = {

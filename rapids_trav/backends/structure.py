@@ -68,20 +68,11 @@ class Source(Protocol):
 
 @dataclass
 class Structure:
-    """Topology of a graph, and what has been derived from it.
+    """Topology of a graph, and what has been derived from it."""
 
-    Attributes
-    ----------
-    nodes : sequence of hashable
-        NetworkX's nodes in its order.
-    rows : Rows
-        Neighbours, or successors, in NetworkX's order; an undirected edge is in the rows of both ends, a
-        self-loop once.
-    directed, multigraph : bool
-    source : Source
-    """
-
-    nodes: Sequence[Node]
+    nodes: Sequence[Node]  # NetworkX's, in its order
+    # Neighbours, or successors, in NetworkX's order; an undirected edge is in the rows of both ends, a
+    # self-loop once.
     rows: Rows
     directed: bool
     multigraph: bool

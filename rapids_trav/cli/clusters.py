@@ -53,13 +53,7 @@ def connected(scheduler: str) -> Iterator[Client]:
 
 
 def engine_of(client: Client, asked: str = "auto") -> str:
-    """Return the engine of the workers: "cuda" if each has a GPU and its packages, else "cpu".
-
-    Raises
-    ------
-    click.UsageError
-        If "cuda" is requested and not every worker has a GPU and its packages.
-    """
+    """Return the engine of the workers: "cuda" if each has a GPU and its packages, else "cpu"."""
     if asked == "cpu":
         return asked
     found = client.run(gpu_is_there)

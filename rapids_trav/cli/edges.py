@@ -117,28 +117,14 @@ def file_options(command: Callable) -> Callable:
 
 @dataclass(frozen=True)
 class OpenGraph:
-    """A graph with the properties that the command line needs.
-
-    Attributes
-    ----------
-    graph : Graph
-    name : str
-        The name that the caller gave.
-    engine : {"cpu", "cuda"}
-    id_readers : list of IdReader
-        One for each id column.
-    seconds : float
-        Time to read and build.
-    comments : int
-        Comments in the files, which were skipped.
-    """
+    """A graph with the properties that the command line needs."""
 
     graph: Graph
-    name: str
-    engine: str
-    id_readers: list[IdReader]
-    seconds: float
-    comments: int = 0
+    name: str  # that the caller gave
+    engine: str  # "cpu" or "cuda"
+    id_readers: list[IdReader]  # one for each id column
+    seconds: float  # to read and build
+    comments: int = 0  # in the files, which were skipped
 
     def ids(self, texts: tuple[str, ...], option: str) -> list:
         """Return ids in the types of the file; an id of several columns is given as a row of CSV."""

@@ -17,9 +17,17 @@ from rapids_trav.algorithms.options import (
 )
 from rapids_trav.cli.checks import check_files, wrong_option
 from rapids_trav.cli.edges import OpenGraph, edge_options, open_graph
-from rapids_trav.cli.ids import SEVERAL
 from rapids_trav.cli.options import Given, derived, taken
-from rapids_trav.cli.questions import CONDITION, head, names, screen_beside, write
+from rapids_trav.cli.questions import (
+    CONDITION,
+    head,
+    names,
+    output_option,
+    quiet_option,
+    screen_beside,
+    source_option,
+    write,
+)
 from rapids_trav.cli.report import console, count
 from rapids_trav.cli.tables import trace_tables, without_idle
 from rapids_trav.frames.columns import Frame
@@ -53,15 +61,11 @@ _schedule = derived(
 _checkpoint = derived(IterationOptions, "checkpoint", help="Folder in which to keep the state of the run.")
 _every = derived(IterationOptions, "checkpoint_every", help="Iterations, or page.", type=Every(1))
 _resume = derived(IterationOptions, "resume", help="Continue from the checkpoint, if there is one.")
-_output = click.option(
-    "--output", "-o", help="Write the result to .parquet, .csv or .tsv; - is CSV to the output."
-)
-_quiet = click.option("--quiet", "-q", is_flag=True, help="Print no summary.")
 
 
 def run_options(command: Callable) -> Callable:
     """Decorate a command with the options common to these commands."""
-    for option in (_quiet, _plot, _output, _trace, _where):
+    for option in (quiet_option, _plot, output_option, _trace, _where):
         command = option(command)
     return edge_options(command)
 
@@ -87,9 +91,7 @@ def components(output: str | None, picture: str | None, quiet: bool, **options: 
 @click.command(short_help="Shortest paths by weight.")
 @iteration_options
 @_schedule
-@click.option(
-    "--source", "-s", multiple=True, required=True, help=f"Id to start from; may be repeated.  {SEVERAL}"
-)
+@source_option
 @derived(SsspOptions, "direction", help="Which way to follow directed edges.")
 def sssp(output: str | None, picture: str | None, quiet: bool, **options: Given) -> None:
     """Find shortest paths by weight: distance and predecessor of every vertex.

@@ -30,7 +30,7 @@ VARIANTS = ("auto", "push", "pull", "edge", "frontier", "private", "direction", 
 CONDITION = "a boolean column, or a condition such as \"km > 3 and kind == 'road'\"."
 SEARCHING = "Searching (the first search of a new installation compiles)"
 
-_source = click.option(
+source_option = click.option(
     "--source", "-s", multiple=True, required=True, help=f"Id to start from; may be repeated.  {SEVERAL}"
 )
 _direction = derived(SearchOptions, "direction", help="Which way to follow directed edges.")
@@ -38,7 +38,7 @@ _where = derived(SearchOptions, "where", help=f"Follow only edges where this is 
 _depth_limit = derived(
     SearchOptions, "depth_limit", help="End the search at this distance.", type=click.IntRange(0)
 )
-_output = click.option(
+output_option = click.option(
     "--output", "-o", help="Write the result to .parquet, .csv or .tsv; - is CSV to the output."
 )
 _deterministic = derived(SearchOptions, "deterministic", help="Return the smallest valid predecessor.")
@@ -53,12 +53,12 @@ _devices = derived(
     help="GPUs that hold and search the graph together: their numbers, such as 0,1, or all.",
     callback=gpus,
 )
-_quiet = click.option("--quiet", "-q", is_flag=True, help="Print no summary.")
+quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print no summary.")
 
 
 @click.command(short_help="Distances and predecessors.")
 @edge_options
-@_source
+@source_option
 @derived(SearchOptions, "mode")
 @_direction
 @_depth_limit
@@ -72,11 +72,11 @@ _quiet = click.option("--quiet", "-q", is_flag=True, help="Print no summary.")
 @derived(SearchOptions, "predecessors", help="Compute only distances, which is faster.")
 @derived(SearchOptions, "reached_only", help="Leave out vertices that were not reached.")
 @derived(SearchOptions, "trace", help="Show what each level did, in a second search.")
-@_output
+@output_option
 @click.option("--plot", "picture", help="Draw vertices by distance (and the trace) to .png, .svg, .pdf, ...")
 @_devices
 @_scheduler
-@_quiet
+@quiet_option
 def bfs(
     source: tuple[str, ...],
     target: tuple[str, ...],
@@ -125,7 +125,7 @@ def bfs(
 
 @click.command(short_help="Shortest paths to targets.")
 @edge_options
-@_source
+@source_option
 @click.option(
     "--target", "-t", multiple=True, required=True, help="Id to find a path to, given like --source."
 )
@@ -134,10 +134,10 @@ def bfs(
 @_depth_limit
 @_deterministic
 @derived(PathOptions, "weighted", help="The path of least weight; --weight implies it.")
-@_output
+@output_option
 @_devices
 @_scheduler
-@_quiet
+@quiet_option
 def paths(
     source: tuple[str, ...], target: tuple[str, ...], output: str | None, quiet: bool, **given: Given
 ) -> None:
@@ -173,10 +173,10 @@ def paths(
 @_direction
 @_where
 @click.option("--vertices", help="Write the vertices to .parquet, .csv or .tsv.")
-@_output
+@output_option
 @_devices
 @_scheduler
-@_quiet
+@quiet_option
 def khop(
     seed: tuple[str, ...],
     k: int,

@@ -10,6 +10,7 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     SpinnerColumn,
     TextColumn,
     TimeElapsedColumn,
@@ -33,18 +34,9 @@ def count(number: int, one: str, many: str = "") -> str:
 
 def progress(task: str) -> AbstractContextManager:
     """Show a spinner and the elapsed time on standard error if that is a terminal."""
-    screen = console(stderr=True)
-    if not screen.is_terminal:
-        return nullcontext()
-    bar = Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        TimeElapsedColumn(),
-        console=screen,
-        transient=True,
-    )
+    bar = _bar()
     bar.add_task(task, total=None)
-    return bar
+    return nullcontext() if bar.disable else bar  # rich before 14 ends with an empty line even so
 
 
 @contextmanager
@@ -53,11 +45,7 @@ def steps() -> Iterator[Callable[[str, int, int], None]]:
 
     It draws a bar with the time on standard error if that is a terminal, else nothing.
     """
-    screen = console(stderr=True)
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    bar = Progress(
-        *columns, TimeElapsedColumn(), console=screen, transient=True, disable=not screen.is_terminal
-    )
+    bar = _bar(BarColumn(), MofNCompleteColumn())
     task = bar.add_task("", total=None)
 
     def notify(step: str, done: int, total: int) -> None:
@@ -65,6 +53,12 @@ def steps() -> Iterator[Callable[[str, int, int], None]]:
 
     with bar:
         yield notify
+
+
+def _bar(*columns: ProgressColumn) -> Progress:
+    screen = console(stderr=True)
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), *columns, TimeElapsedColumn())
+    return Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal)
 
 
 def seconds(value: float) -> str:

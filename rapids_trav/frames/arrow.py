@@ -37,11 +37,6 @@ def plain_table(table: pa.Table) -> pa.Table:
     All unordered dictionaries of one type become one throughout the table, so that both ends of the edges
     have the same categories; its values ascend, since Arrow gives their positions no meaning.  An ordered
     dictionary is its column's own, for the order of one says nothing of another.
-
-    Raises
-    ------
-    TravError
-        If offsets or indices of a column lead outside its buffers.
     """
     for name, column in zip(table.column_names, table.columns, strict=True):
         check_sound(name, column)

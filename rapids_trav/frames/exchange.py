@@ -29,15 +29,7 @@ TOLD = 1 << 16  # edges of a NetworkX graph between two reports
 
 @dataclass(frozen=True)
 class EdgeColumns:
-    """Roles of the columns of an edge list.
-
-    Attributes
-    ----------
-    src, dst : sequence of hashable
-        Columns of the two ends.
-    weight : hashable or None
-    directed : bool
-    """
+    """Roles of the columns of an edge list."""
 
     src: Sequence[Hashable]
     dst: Sequence[Hashable]

@@ -301,10 +301,7 @@ def handed_out(form: Form, engine: object) -> HandedOutPandas | HandedOutCudf:
 def form_of(obj: object) -> Form | None:
     """Return the form of a frame that is read through Arrow; None for anything else, including pandas frames.
 
-    Raises
-    ------
-    EdgeColumnsError
-        If it is a polars LazyFrame, which has no rows yet.
+    A polars LazyFrame, which has no rows yet, is refused.
     """
     if library_of(obj, ("DataFrame", "Series", "Index")):
         return None
@@ -319,13 +316,7 @@ def form_of(obj: object) -> Form | None:
 
 
 def kept(form: Form, obj: Values) -> Frame:
-    """Return a frame that can be read repeatedly; a stream, which may be readable only once, becomes a table.
-
-    Raises
-    ------
-    TravError
-        If the object does not hold the rows of a frame.
-    """
+    """Return a frame that can be read repeatedly; a stream, perhaps readable once, becomes a table."""
     if isinstance(form, PolarsForm):
         return obj.clone()  # shares the values, but not columns that are added later
     if isinstance(obj, pa.Table):
@@ -376,13 +367,7 @@ def opened(values: Values, on_gpu: bool = False) -> Values:
 
 
 def columns_of(form: Form, frame: Frame, columns: Sequence[Hashable]) -> pa.Table:
-    """Return columns of one of the caller's frames as a table.
-
-    Raises
-    ------
-    TravError
-        If Arrow has no type for one of them.
-    """
+    """Return columns of one of the caller's frames as a table; refuse one for which Arrow has no type."""
     names = [str(name) for name in columns]
     try:
         return form.table(frame, names)

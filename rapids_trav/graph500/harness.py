@@ -178,18 +178,9 @@ def draw_roots(has_neighbor: np.ndarray, roots: int, seed: int) -> np.ndarray:
 
 
 class _Bench:
-    """The edge tuples, and the steps of the benchmark on one device.
+    """The edge tuples, in columns `src` and `dst` of labels below `n_labels`, and the steps on one device.
 
-    Parameters
-    ----------
-    device : module
-        `graph500.cpu` or `graph500.cuda`.
-    engine
-        An engine of `rapids_trav.engines`.
-    edges : list of frame
-        The tuples, in columns `src` and `dst`.
-    n_labels : int
-        The labels in the tuples are below this.
+    `device` is the module `graph500.cpu` or `graph500.cuda`.
     """
 
     def __init__(self, device: ModuleType, engine: Engine, edges: list[Frame], n_labels: int) -> None:

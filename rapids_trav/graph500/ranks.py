@@ -33,17 +33,10 @@ COUNTED = 1 << 22  # edges whose ends are counted at once
 
 @dataclass(frozen=True)
 class Bench:
-    """The graph of one rank, and the data from which rows of results are made.
-
-    Attributes
-    ----------
-    graph : RankGraph
-    ends : int64 array, (owned,)
-        Ends of tuples at each vertex that the rank owns; both ends of a self-loop count.
-    """
+    """The graph of one rank, and the data from which rows of results are made."""
 
     graph: RankGraph
-    ends: Array
+    ends: Array  # int64 (owned,): ends of tuples at each vertex that the rank owns, two of a self-loop
 
 
 def generate(state: RankState, scale: int, edge_factor: int, seed: int) -> float:

@@ -10,12 +10,7 @@ from rapids_trav.errors import TravError
 def choose(n_candidates: int, roots: int, seed: int) -> np.ndarray:
     """Return the positions of the roots among the candidates, the vertices with an edge to another.
 
-    If there are at most `roots` candidates, all of them are roots.
-
-    Raises
-    ------
-    TravError
-        If there is no candidate.
+    If there are at most `roots` candidates, all of them are roots; without any, an error is raised.
     """
     if n_candidates == 0:
         raise TravError(f"With seed={seed} no edge joins two different vertices: choose a larger scale.")

@@ -98,11 +98,6 @@ def position(name: Name, names: Sequence[str]) -> int:
     """Return the position of a column, given by its name or, if none is called so, by its number from 1.
 
     The sign that begins a comment may be left out of a name, as may quotes.
-
-    Raises
-    ------
-    UnknownColumnError
-        If there is no such column.
     """
     for known, wanted in ((list(names), str(name)), ([_bare(known) for known in names], _bare(str(name)))):
         if wanted in known:
@@ -133,13 +128,7 @@ def check_names(what: str, names: object) -> None:
 
 
 def find_ends(names: Sequence[str], src: Ends, dst: Ends) -> tuple[list[str], list[str]]:
-    """Return the columns of both ends: those named, those of usual names, or the only two.
-
-    Raises
-    ------
-    EdgeColumnsError
-        If none are named and no single pair of columns can be meant.
-    """
+    """Return the columns of both ends: those named, those of usual names, or the only two."""
     sides = [as_list(src), as_list(dst)]
     if len(sides[0]) != len(sides[1]):
         raise TravError("src and dst go together: name as many columns with each.")

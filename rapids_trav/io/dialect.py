@@ -18,25 +18,7 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 @dataclass(frozen=True)
 class TextOptions:
-    """What a caller says about a text file; None is found from the file.
-
-    Attributes
-    ----------
-    delimiter : str, optional
-        Character between two fields; a blank is any run of blanks and tabs.
-    header : bool, optional
-        Whether the first line names the columns.
-    comment : str, optional
-        Sign that begins a comment, at the start of a line or after a blank; "" if there are no comments.
-    quote : str, optional
-        Character around fields that hold delimiters; "" if quotes are ordinary characters.
-    encoding : str, optional
-        Encoding, by Python's name for it.
-    decimal : str, default "."
-        Sign before the fraction of a number.
-    string_ids : bool, default False
-        Keep all ids as strings.
-    """
+    """What a caller says about a text file, as `read_edges` documents it; None is found from the file."""
 
     delimiter: str | None = None
     header: bool | None = None
@@ -82,54 +64,23 @@ def _is_encoding(value: object) -> bool:
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a text file writes its rows.
-
-    Attributes
-    ----------
-    encoding : str
-    line_end : str
-    delimiter : str
-        One character; a blank is any run of blanks and tabs.
-    quote : str
-        Character around fields, or "".
-    padded : bool
-        Whether blanks stand between quotes and delimiters.
-    multiline : bool
-        Whether fields in quotes go over several lines.
-    decimal : str
-    comments : tuple of str
-        Signs that begin a comment.
-    explicit : bool
-        Whether the caller has named the sign of comments.
-    names : tuple of str
-        Names of the columns; as many as a row has fields.
-    header : bool
-        Whether a line names the columns.
-    explained : tuple of str
-        Names of the columns in a comment above the rows.
-    skip : int
-        Number of lines before the first row.
-    n_comments : int
-        Number of comments among these.
-    sample : sequence of sequence of str
-        The first rows.
-    """
+    """How a text file writes its rows."""
 
     encoding: str
     line_end: str
-    delimiter: str
-    quote: str
-    padded: bool
-    multiline: bool
+    delimiter: str  # one character; a blank is any run of blanks and tabs
+    quote: str  # around fields, or ""
+    padded: bool  # whether blanks stand between quotes and delimiters
+    multiline: bool  # whether fields in quotes go over several lines
     decimal: str
-    comments: tuple[str, ...]
-    explicit: bool
-    names: tuple[str, ...]
-    header: bool
-    explained: tuple[str, ...]
-    skip: int
-    n_comments: int
-    sample: Sequence[Sequence[str]] = field(repr=False, compare=False)
+    comments: tuple[str, ...]  # signs that begin a comment
+    explicit: bool  # whether the caller has named that sign
+    names: tuple[str, ...]  # of the columns; as many as a row has fields
+    header: bool  # whether a line names the columns
+    explained: tuple[str, ...]  # names of the columns in a comment above the rows
+    skip: int  # lines before the first row
+    n_comments: int  # comments among these
+    sample: Sequence[Sequence[str]] = field(repr=False, compare=False)  # the first rows
 
     @property
     def inline(self) -> bool:

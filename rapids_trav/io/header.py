@@ -20,12 +20,7 @@ def is_header(path: Path, line: int, rows: Sequence[Sequence[str]], wanted: Sequ
     """Return whether the first row names the columns.
 
     It does if it has the `wanted` names or a pair of usual names, or if it has words where the other rows
-    have numbers.  It does not if it has a number.
-
-    Raises
-    ------
-    TravError
-        If it has words above words, of which none is a usual name.
+    have numbers.  It does not if it has a number.  Words above words, none a usual name, are refused.
     """
     first, others = rows[0], rows[1:]
     if wanted and has(first, wanted):
@@ -89,13 +84,7 @@ def unique_names(path: Path, fields: Sequence[str], free: bool) -> tuple[str, ..
 
 
 def ends_of(path: Path, dialect: Dialect, src: Ends, dst: Ends) -> tuple[list[str], list[str]]:
-    """Return the columns of both ends; without names the first two, if the others are not like them.
-
-    Raises
-    ------
-    EdgeColumnsError
-        If the rows are those of a matrix, or if other columns may be the ends.
-    """
+    """Return the columns of both ends; without names the first two, if the others are not like them."""
     names, rows = dialect.names, dialect.sample
     if src is None and dst is None and not usual_ends(names[1:]) and _is_matrix(names, rows):
         raise EdgeColumnsError(

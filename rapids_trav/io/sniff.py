@@ -28,13 +28,7 @@ RULE = re.compile(r":?-+:?")  # field of the line below the header of a table in
 def find_dialect(
     path: Path, options: TextOptions, src: Ends = None, dst: Ends = None, weight: Name | None = None
 ) -> Dialect:
-    """Find how a file writes its rows.
-
-    Raises
-    ------
-    TravError
-        If there are no rows, or if they can be understood in more than one way.
-    """
+    """Find how a file writes its rows; refuse it if there are none, or several ways to understand them."""
     text, encoding, line_end = _first_text(path, options.encoding)
     lines = text.split(line_end)[:SAMPLE_LINES]
     comments = COMMENTS if options.comment is None else tuple(filter(None, [options.comment]))

@@ -26,34 +26,16 @@ from rapids_trav.io.sniff import decoded
 
 @dataclass(frozen=True)
 class EdgeTable:
-    """Edges of a file.
-
-    Attributes
-    ----------
-    frame : DataFrame
-        One row for each edge.
-    src, dst : list of str
-        Columns of both ends.
-    weight : str or None
-        Column of weights, if the file says which it is or the caller has named one.
-    directed : bool or None
-        Whether an edge leads one way, if the format says so.
-    vertices : array or None
-        Vertices that the file lists, with or without edges.
-    dialect : Dialect or None
-        How a text file writes its rows.
-    comments : int
-        Comments that were skipped.
-    """
+    """Edges of a file: a frame with one row for each, and what the file or the caller says about them."""
 
     frame: Frame
     src: list[str] = field(default_factory=lambda: ["src"])
     dst: list[str] = field(default_factory=lambda: ["dst"])
     weight: str | None = None
-    directed: bool | None = None
-    vertices: np.ndarray | None = None
-    dialect: Dialect | None = None
-    comments: int = 0
+    directed: bool | None = None  # whether an edge leads one way, if the format says so
+    vertices: np.ndarray | None = None  # that the file lists, with or without edges
+    dialect: Dialect | None = None  # of text
+    comments: int = 0  # that were skipped
     format: str = ""
 
 

@@ -37,11 +37,6 @@ def read_rows(
     """Return the rows as a table, and how many comments were skipped.
 
     The columns of both ends are integers together, or strings together.
-
-    Raises
-    ------
-    TravError
-        If a row has too many or too few fields or no id; the message names its line.
     """
     pairs, ids = list(zip(*ends, strict=True)), [*ends[0], *ends[1]]
     types = first_types(dialect, pairs, string_ids)

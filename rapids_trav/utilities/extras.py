@@ -12,14 +12,7 @@ from rapids_trav.errors import TravError
 def needed_for(what: str, library: str, extra: str) -> Iterator[None]:
     """Import modules of `library` in a block; raise a TravError that names the extra if it is missing.
 
-    Parameters
-    ----------
-    what : str
-        The work that needs the library, as the subject of the message.
-    library : str
-        The name of its package.
-    extra : str
-        The extra of rapids-trav that installs it.
+    `what` is the work that needs the library, as the subject of the message.
     """
     try:
         yield

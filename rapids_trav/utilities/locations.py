@@ -10,14 +10,7 @@ from rapids_trav.errors import TravError, written
 
 
 def location(what: str, value: object) -> Path:
-    """Return the path given by the option called `what`.
-
-    Raises
-    ------
-    TravError
-        If it is not a path, is empty, contains a null character or one that cannot be encoded, or has a name
-        that is too long for this system.
-    """
+    """Return the path given by the option called `what`, or refuse what cannot be one on this system."""
     path = _text(value)
     if not path or "\0" in path or not _is_text(path):
         raise _not_a_path(what, value, "folder")
@@ -25,13 +18,9 @@ def location(what: str, value: object) -> Path:
 
 
 def file_location(what: str, value: object, of: str = "file") -> Path:
-    """Return the path of a file given by the argument called `what`.
+    """Return the path of a file given by the argument called `what`, if `reachable`.
 
-    Raises
-    ------
-    TravError
-        If it is not a path (the message asks for a name `of` something), is empty, or is refused by
-        `reachable`.
+    The message about what is no path asks for a name `of` something.
     """
     path = _text(value)
     if not path:
@@ -62,11 +51,7 @@ def _not_a_path(what: str, value: object, of: str) -> TravError:
 def reachable(path: Path) -> Path:
     """Return the path if the system can tell whether it exists.
 
-    Raises
-    ------
-    TravError
-        If a name in it is too long or has a character that no name can have, or a folder in it may not be
-        read.
+    It cannot if a name is too long or has a character that no name can have, or a folder may not be read.
     """
     try:
         path.stat()

@@ -22,12 +22,7 @@ def parse_bytes(amount: Any, what: str = "memory_limit") -> int:
     """Parse an amount of memory, a whole number such as 8e9 or a number with a unit, and return bytes.
 
     Units are decimal (kB, MB, GB, TB, PB; the B may be omitted) or, with an i, powers of 1024 (MiB, GiB,
-    ...).
-
-    Raises
-    ------
-    TravError
-        If it is neither; the message uses `what` as its name.
+    ...).  The error about anything else uses `what` as its name.
     """
     n_bytes: int | Decimal = -1
     if isinstance(amount, str) and (match := _AMOUNT.fullmatch(amount)):

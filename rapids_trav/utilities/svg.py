@@ -62,17 +62,9 @@ def positions(counts: Sequence[int]) -> list[tuple[float, float]]:
 def layers(
     names: Sequence[Sequence[str]], totals: Sequence[int], lines: Iterable[tuple[int, int]], title: str
 ) -> str:
-    """Return a picture of named points in layers.
+    """Return a picture of named points in layers, each under its number and its total of points.
 
-    Parameters
-    ----------
-    names : sequence of sequences of str
-        The points that are drawn in each layer, under the number of the layer.
-    totals : sequence of int
-        The number of points that each layer has.
-    lines : iterable of (int, int)
-        Pairs of points to join, numbered layer after layer.
-    title : str
+    `lines` are pairs of points to join, numbered layer after layer.
     """
     at = [(x + MARGIN, y + HEAD + ROW / 2) for x, y in positions([len(layer) for layer in names])]
     shapes = [

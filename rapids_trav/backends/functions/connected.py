@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 import networkx as nx
 import numpy as np
 
 from rapids_trav.backends.discovery import discover
-from rapids_trav.backends.dispatch import NEVER, ONE_SEARCH, dispatched
+from rapids_trav.backends.dispatch import NEVER, ONE_SEARCH, Function, dispatched
 from rapids_trav.backends.graphs import structure_of
 from rapids_trav.backends.kernels.components import group_members, label_components
 from rapids_trav.backends.structure import Graph, Node, Structure, Value
@@ -40,34 +40,16 @@ def _is_connected(G: Graph) -> bool:
     return bool((_labels(structure_of(G)) == 0).all())
 
 
-@dispatched(least=ONE_SEARCH)
-def connected_components(G: Graph) -> Iterator[set[Node]]:
-    yield from _components(G)
+def _both(name: str, body: Callable) -> Iterator[Function]:
+    """Return NetworkX's function of undirected graphs and that of directed ones, which have one body."""
+    return (Function(body, ONE_SEARCH, name=name.format(weakly)) for weakly in ("", "weakly_"))
 
 
-@dispatched(least=ONE_SEARCH)
-def weakly_connected_components(G: Graph) -> Iterator[set[Node]]:
-    yield from _components(G)
-
-
-@dispatched(least=ONE_SEARCH)
-def number_connected_components(G: Graph) -> int:
-    return _number(G)
-
-
-@dispatched(least=ONE_SEARCH)
-def number_weakly_connected_components(G: Graph) -> int:
-    return _number(G)
-
-
-@dispatched(least=ONE_SEARCH)
-def is_connected(G: Graph) -> bool:
-    return _is_connected(G)
-
-
-@dispatched(least=ONE_SEARCH)
-def is_weakly_connected(G: Graph) -> bool:
-    return _is_connected(G)
+connected_components, weakly_connected_components = _both("{}connected_components", _components)
+number_connected_components, number_weakly_connected_components = _both(
+    "number_{}connected_components", _number
+)
+is_connected, is_weakly_connected = _both("is_{}connected", _is_connected)
 
 
 @dispatched(least=NEVER)

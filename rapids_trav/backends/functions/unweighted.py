@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import networkx as nx
 import numpy as np
 
 from rapids_trav.backends.discovery import Discovery, bound_refusal, discover, levels_within
-from rapids_trav.backends.dispatch import EVERY_SOURCE, NEVER, ONE_SEARCH, dispatched
+from rapids_trav.backends.dispatch import EVERY_SOURCE, NEVER, ONE_SEARCH, Function, dispatched
 from rapids_trav.backends.graphs import structure_of
 from rapids_trav.backends.kernels.bidirectional import NONE, meet
 from rapids_trav.backends.structure import Graph, Node, Structure, Value
@@ -36,34 +36,30 @@ def paths_of(structure: Structure, found: Discovery) -> dict[Node, list[Node]]:
     return dict(zip(names, paths, strict=True))
 
 
-@dispatched(least=ONE_SEARCH, refuse=bound_refusal("cutoff"))
-def single_source_shortest_path_length(G: Graph, source: Value, cutoff: Value = None) -> dict[Node, int]:
-    structure = structure_of(G)
-    start = located(structure, source, "Source")
-    return lengths_of(structure, discover(structure, [start], levels_within(cutoff, structure.n)))
+def _family(
+    what: str, verb: str, answer: Callable[[Structure, Discovery], dict[Node, Value]]
+) -> Iterator[Function]:
+    """Return NetworkX's functions that give this answer from one node and from each."""
+
+    def single_source(G: Graph, source: Value, cutoff: Value = None) -> dict[Node, Value]:
+        structure = structure_of(G)
+        start = located(structure, source, "Source", verb)
+        return answer(structure, discover(structure, [start], levels_within(cutoff, structure.n)))
+
+    def all_pairs(G: Graph, cutoff: Value = None) -> Iterator[tuple[Node, dict[Node, Value]]]:
+        structure = structure_of(G)
+        limit = levels_within(cutoff, structure.n)
+        for start, node in enumerate(structure.nodes):
+            yield node, answer(structure, discover(structure, [start], limit))
+
+    for body, least in ((single_source, ONE_SEARCH), (all_pairs, EVERY_SOURCE)):
+        yield Function(body, least, bound_refusal("cutoff"), name=f"{body.__name__}_{what}")
 
 
-@dispatched(least=ONE_SEARCH, refuse=bound_refusal("cutoff"))
-def single_source_shortest_path(G: Graph, source: Value, cutoff: Value = None) -> dict[Node, list[Node]]:
-    structure = structure_of(G)
-    start = located(structure, source, "Source", "not")
-    return paths_of(structure, discover(structure, [start], levels_within(cutoff, structure.n)))
-
-
-@dispatched(least=EVERY_SOURCE, refuse=bound_refusal("cutoff"))
-def all_pairs_shortest_path_length(G: Graph, cutoff: Value = None) -> Iterator[tuple[Node, dict[Node, int]]]:
-    structure = structure_of(G)
-    limit = levels_within(cutoff, structure.n)
-    for start, node in enumerate(structure.nodes):
-        yield node, lengths_of(structure, discover(structure, [start], limit))
-
-
-@dispatched(least=EVERY_SOURCE, refuse=bound_refusal("cutoff"))
-def all_pairs_shortest_path(G: Graph, cutoff: Value = None) -> Iterator[tuple[Node, dict[Node, list[Node]]]]:
-    structure = structure_of(G)
-    limit = levels_within(cutoff, structure.n)
-    for start, node in enumerate(structure.nodes):
-        yield node, paths_of(structure, discover(structure, [start], limit))
+single_source_shortest_path, all_pairs_shortest_path = _family("shortest_path", "not", paths_of)
+single_source_shortest_path_length, all_pairs_shortest_path_length = _family(
+    "shortest_path_length", "is not", lengths_of
+)
 
 
 @dispatched(least=NEVER)

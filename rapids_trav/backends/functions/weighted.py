@@ -10,7 +10,7 @@ import networkx as nx
 import numpy as np
 
 from rapids_trav.backends.discovery import bound_refusal
-from rapids_trav.backends.dispatch import BY_WEIGHT, EVERY_SOURCE, dispatched
+from rapids_trav.backends.dispatch import BY_WEIGHT, EVERY_SOURCE, Function, dispatched
 from rapids_trav.backends.graphs import structure_of
 from rapids_trav.backends.kernels.dijkstra import dijkstra
 from rapids_trav.backends.structure import Arguments, Graph, Node, Structure, Value, Weights
@@ -139,40 +139,10 @@ def multi_source_dijkstra(
 
 
 @dispatched(least=BY_WEIGHT, refuse=_refuse)
-def multi_source_dijkstra_path(
-    G: Graph, sources: Value, cutoff: Value = None, weight: Value = "weight"
-) -> Paths:
-    structure, starts = _started(G, sources)
-    return _settle(structure, starts, weights_of(structure, weight), cutoff).paths()
-
-
-@dispatched(least=BY_WEIGHT, refuse=_refuse)
-def multi_source_dijkstra_path_length(
-    G: Graph, sources: Value, cutoff: Value = None, weight: Value = "weight"
-) -> Lengths:
-    structure, starts = _started(G, sources)
-    return _settle(structure, starts, weights_of(structure, weight), cutoff).lengths()
-
-
-@dispatched(least=BY_WEIGHT, refuse=_refuse)
 def single_source_dijkstra(
     G: Graph, source: Value, target: Value = None, cutoff: Value = None, weight: Value = "weight"
 ) -> tuple[Value, Value]:
     return multi_source_dijkstra.body(G, {source}, target, cutoff, weight)
-
-
-@dispatched(least=BY_WEIGHT, refuse=_refuse)
-def single_source_dijkstra_path(
-    G: Graph, source: Value, cutoff: Value = None, weight: Value = "weight"
-) -> Paths:
-    return multi_source_dijkstra_path.body(G, {source}, cutoff, weight)
-
-
-@dispatched(least=BY_WEIGHT, refuse=_refuse)
-def single_source_dijkstra_path_length(
-    G: Graph, source: Value, cutoff: Value = None, weight: Value = "weight"
-) -> Lengths:
-    return multi_source_dijkstra_path_length.body(G, {source}, cutoff, weight)
 
 
 @dispatched(least=BY_WEIGHT, refuse=_refuse)
@@ -214,15 +184,26 @@ def all_pairs_dijkstra(
     return _from_each(G, cutoff, weight, lambda settled: (settled.lengths(), settled.paths()))
 
 
-@dispatched(least=EVERY_SOURCE, refuse=_refuse)
-def all_pairs_dijkstra_path(
-    G: Graph, cutoff: Value = None, weight: Value = "weight"
-) -> Iterator[tuple[Node, Paths]]:
-    return _from_each(G, cutoff, weight, Settled.paths)
+def _family(what: str, answer: Callable[[Settled], Value]) -> Iterator[Function]:
+    """Return NetworkX's functions that give this answer from several sources, from one and from each node."""
+
+    def multi_source(G: Graph, sources: Value, cutoff: Value = None, weight: Value = "weight") -> Value:
+        structure, starts = _started(G, sources)
+        return answer(_settle(structure, starts, weights_of(structure, weight), cutoff))
+
+    def single_source(G: Graph, source: Value, cutoff: Value = None, weight: Value = "weight") -> Value:
+        return multi_source(G, {source}, cutoff, weight)
+
+    def all_pairs(G: Graph, cutoff: Value = None, weight: Value = "weight") -> Value:
+        return _from_each(G, cutoff, weight, answer)
+
+    for body, least in ((multi_source, BY_WEIGHT), (single_source, BY_WEIGHT), (all_pairs, EVERY_SOURCE)):
+        yield Function(body, least, _refuse, name=f"{body.__name__}_dijkstra_{what}")
 
 
-@dispatched(least=EVERY_SOURCE, refuse=_refuse)
-def all_pairs_dijkstra_path_length(
-    G: Graph, cutoff: Value = None, weight: Value = "weight"
-) -> Iterator[tuple[Node, Lengths]]:
-    return _from_each(G, cutoff, weight, Settled.lengths)
+multi_source_dijkstra_path, single_source_dijkstra_path, all_pairs_dijkstra_path = _family(
+    "path", Settled.paths
+)
+multi_source_dijkstra_path_length, single_source_dijkstra_path_length, all_pairs_dijkstra_path_length = (
+    _family("path_length", Settled.lengths)
+)
