@@ -1,5 +1,5 @@
 // Direction-optimising BFS with one launch for each step; the host chooses the directions
-// (rapids_trav/engines/cuda/bfs/policy.py; docs/systems.md, P6).
+// (rapids_trav/published/pmpp/policy.py; docs/systems.md, P6).
 //
 // - Top-down steps expand a queue (along.cuh).  It is split by row length, so that neither a warp nor a block
 //   waits for one thread: short rows are at the front of the buffer (push_light), long rows at the back

@@ -6,10 +6,10 @@
 // signed and unsigned values are never compared (but for degrees, with UNSIGNED_OFFSETS).  Sets of bits and
 // lanes, and totals that atomics add to, are unsigned; casts to and from them are static_cast.
 //
-// A kernel with more than eleven arguments takes them in one struct, by value, which is listed with the same
-// fields in the same order in rapids_trav/engines/cuda/runtime/arguments.py.  __restrict__ has no effect on
-// members of a struct, only on pointers copied from them.  The struct is a __grid_constant__ only in
-// bfs_fused.cu, because NVRTC then no longer hoists tests of the fields out of loops.
+// A kernel with more than eleven arguments takes them in one struct, by value, whose fields the host reads
+// from its text (rapids_trav/engines/cuda/runtime/arguments.py).  __restrict__ has no effect on members of a
+// struct, only on pointers copied from them.  The struct is a __grid_constant__ only in bfs_fused.cu, because
+// NVRTC then no longer hoists tests of the fields out of loops.
 //
 // The kernels include no headers but their own: NVRTC compiles vertex programs without any include path, and
 // CuPy's cache does not notice a changed header.  Hence there is no cuda::atomic_ref, no CUB and no

@@ -235,7 +235,7 @@ struct Meeting;
 struct Offer;
 #endif
 
-// Arguments from the host; bfs/fused_arguments.py has the same fields in the same order.
+// Arguments from the host, which reads the fields here.
 struct Arguments {
     const edge_t* out_offsets;
     const vertex_t* out_indices;

@@ -7,10 +7,11 @@ accepts the settings of one class in this module.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Literal, TypeVar, get_args
+from importlib import import_module
+from typing import Any, Literal, TypeVar, get_args
 
 from rapids_trav.errors import TravError, listed, written
 from rapids_trav.utilities.checks import flag, integer, one_of
@@ -22,6 +23,36 @@ Claim = Literal["atomics", "sort"]
 Layout = Literal["both", "lean"]
 Gather = Literal["rows", "replicas"]
 Replication = Literal["auto", "formula", 1, 2, 4, 8, 16, 32]
+
+# What the published systems add, by name: the only link from the rest of the package to `published`.
+PUBLISHED = {
+    "cpu push": "pmpp.textbook.push",
+    "cpu pull": "pmpp.textbook.pull",
+    "cpu edge": "pmpp.textbook.edge",
+    "cpu frontier": "pmpp.textbook.frontier",
+    "cuda push": "pmpp.textbook_cuda.push",
+    "cuda pull": "pmpp.textbook_cuda.pull",
+    "cuda edge": "pmpp.textbook_cuda.edge",
+    "cuda frontier": "pmpp.textbook_cuda.frontier",
+    "cuda private": "pmpp.textbook_cuda.private",
+    "cuda direction": "pmpp.direction.search",
+    "hub cache": "vs_graph500.hub_words",
+    "replicas": "garaph.shard_gather.in_memory",
+    "replicas in pages": "garaph.shard_gather.in_pages",
+    "hybrid": "garaph.hybrid.run",
+    "hybrid blocks": "largegraph.shared_blocks.run",
+    "paths": "largegraph.path_layout.path_layout",
+    "saved paths": "largegraph.layouts.restore_layouts",
+}
+
+
+def published(name: str) -> Callable[..., Any]:
+    """Return a function of the published systems, whose module is loaded on demand."""
+    if name not in PUBLISHED:
+        raise TravError(f"{written(name)} is not known: choose from {listed(PUBLISHED)}.")
+    module, function = PUBLISHED[name].rsplit(".", 1)
+    found: Callable[..., Any] = getattr(import_module(f"rapids_trav.published.{module}"), function)
+    return found
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from unittest.mock import patch
 
 from rapids_trav.engines.cuda import CudaEngine
-from rapids_trav.engines.cuda.hybrid import shared
-from rapids_trav.engines.cuda.hybrid.dispatcher import Dispatcher
 from rapids_trav.errors import TravMemoryError
+from rapids_trav.published.garaph import hybrid as shared
+from rapids_trav.published.garaph.dispatcher import Dispatcher
 from tests.gpu.paged_views import in_budget, in_packed_pages, in_pages, in_pinned_memory
 
 from .cases import STEPS, Case, cases

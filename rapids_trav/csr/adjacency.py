@@ -103,11 +103,6 @@ class Adjacency:
         self.__dict__.pop("linked", None)
 
     @cached_property
-    def hub_words(self) -> dict[int, int]:
-        """Number of frontier words that the hub cache holds, by threshold; filled by the CUDA engine."""
-        return {}
-
-    @cached_property
     def prepared(self) -> dict[str, object]:
         """Data that an engine has derived from the rows and keeps, by name; small compared with the rows."""
         return {}

@@ -10,6 +10,8 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
+from rapids_trav.errors import TravError, listed
+from rapids_trav.tuning import published
 
 
 class View(Protocol):
@@ -143,6 +145,36 @@ class Search:
     n_unreached: Array | None = None
     counters: dict[str, int] = field(default_factory=dict)
     device_seconds: float | None = None
+
+
+def known_variant(engine: str, known: tuple[str, ...], variant: str) -> Callable[..., Search]:
+    """Return a search of the published systems by its name, if the engine has it."""
+    if variant not in known:
+        raise TravError(
+            f"variant={variant!r} is not known to the {engine} engine: choose one of {listed(known)}."
+        )
+    return published(f"{engine} {variant}")
+
+
+def one_by_one(
+    search: Callable[[View, Array, BfsOptions], Search],
+    view: View,
+    sources: Array,
+    options: BfsOptions,
+    xp: ModuleType,
+) -> Search:
+    """Run one search after another, for variants that only support joint frontiers."""
+    shape, dtype = (len(sources), view.n_vertices), view.out.column_indices.dtype
+    distance = xp.empty(shape, np.int32)
+    predecessor = xp.empty(shape, dtype) if options.predecessors else None
+    trace: list[LevelTrace] = []
+    for row in range(len(sources)):
+        found = search(view, sources[row : row + 1], options)
+        distance[row] = found.distance
+        if predecessor is not None:
+            predecessor[row] = found.predecessor
+        trace += found.trace
+    return Search(distance, predecessor, trace)
 
 
 class SearchStream(Protocol):

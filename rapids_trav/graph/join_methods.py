@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rapids_trav.algorithms import path_layout
 from rapids_trav.algorithms.annotate import annotate
 from rapids_trav.algorithms.khop import columns_of
 from rapids_trav.csr.paths import PathLayout
@@ -18,6 +17,7 @@ from rapids_trav.frames.columns import Frame, Values, move
 from rapids_trav.frames.exchange import EdgeColumns
 from rapids_trav.graph.local import LocalGraph
 from rapids_trav.graph.properties import GraphProperties
+from rapids_trav.tuning import published
 from rapids_trav.utilities.progress import ProgressOption, report, shown
 
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ class JoinMethods(GraphProperties):
         (1, 3.0)
         """
         with shown("path_layout", progress):
-            return self.questions.ask(path_layout.path_layout, relaxed)
+            return self.questions.ask(published("paths"), relaxed)
 
     def _in_this_process(self, method: str) -> LocalGraph:
         """Return the graph's contents; refuse the method for a graph on the workers of a cluster."""

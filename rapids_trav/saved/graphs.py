@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Any
 
+import numpy as np
+
+from rapids_trav.csr.paths import PathLayout
 from rapids_trav.engines import gpu_is_there, select
 from rapids_trav.errors import TravError, written
 from rapids_trav.frames import libraries, proxies
 from rapids_trav.saved.folder import open_folder
 from rapids_trav.saved.head import is_name
 from rapids_trav.saved.ids import describe, restore
-from rapids_trav.saved.layouts import arrays_of, restore_layouts
 from rapids_trav.saved.rows import SavedRows
-from rapids_trav.saved.write import VERSION_WITH_PATHS, write_graph
+from rapids_trav.saved.write import VERSION_WITH_PATHS, paths_array, write_graph
 from rapids_trav.storage.edge_rows import Weight
 from rapids_trav.storage.in_memory import GraphEdges, GraphParts
 from rapids_trav.storage.placement import MemoryLimits, place_edges
+from rapids_trav.tuning import published
 from rapids_trav.utilities.checks import flag
 from rapids_trav.utilities.locations import location
 from rapids_trav.utilities.phase_times import PhaseTimes
@@ -47,8 +50,19 @@ def save(graph: GraphParts, folder: object) -> None:
     }
     if layouts := graph.storage.layouts:
         head |= {"version": VERSION_WITH_PATHS, "path_layouts": sorted(layouts)}
-        arrays |= arrays_of(layouts)
+        arrays |= _arrays_of(layouts)
     write_graph(folder, head, arrays, tables)
+
+
+def _arrays_of(layouts: Mapping[int, PathLayout]) -> dict[str, np.ndarray]:
+    """Return the arrays of path layouts by the names of their files."""
+    arrays = {}
+    for relaxed, layout in layouts.items():
+        arrays[paths_array(relaxed, "vertices")] = layout.vertices
+        arrays[paths_array(relaxed, "starts")] = layout.starts
+        if layout.weights is not None:
+            arrays[paths_array(relaxed, "weights")] = layout.weights
+    return arrays
 
 
 def name_in_head(column: Hashable) -> str | int:
@@ -93,7 +107,7 @@ def open_saved(
     )
     with times.phase("adjacency"):
         weighted_rows = rows.weighted if weighted else None
-        layouts = restore_layouts(saved, adjacency)
+        layouts = published("saved paths")(saved, adjacency) if head.path_layouts else {}
         edges = GraphEdges(head.directed, rows.pairs, rows.pairs, weighted_rows, adjacency, layouts)
         storage = placement.storage(runner, ids, head.n_edges, edges)
     return GraphParts(

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from rapids_trav import Graph, TravError, TravMemoryError
-from rapids_trav.algorithms.path_layout import path_layout
 from rapids_trav.distributed.questions import DistributedQuestions
 from rapids_trav.generators import grid, rmat
+from rapids_trav.published.largegraph.path_layout import path_layout
 from rapids_trav.storage.paged import Paged
 
 

@@ -10,8 +10,8 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 
 from rapids_trav.csr.paths import PathLayout
 from rapids_trav.engines.cpu.build import build_adjacency
-from rapids_trav.engines.cpu.path_decomposition import decompose
 from rapids_trav.generators import grid
+from rapids_trav.published.largegraph.path_decomposition import decompose
 
 
 def rows_of(n, edges, directed=True, weights=None):

@@ -61,7 +61,7 @@ def client():
 @pytest.fixture
 def cpu_takes_part(monkeypatch):
     """Have the CPU take part in the iterations of a hybrid run from the first on, even if that is slower."""
-    from rapids_trav.engines.cuda.hybrid import shared
+    from rapids_trav.published.garaph import hybrid as shared
 
     monkeypatch.setattr(shared, "PATIENCE", 0)
     monkeypatch.setattr(shared.Dispatcher, "shares", lambda dispatcher: True)
@@ -70,7 +70,7 @@ def cpu_takes_part(monkeypatch):
 @pytest.fixture
 def cpu_takes_one_page(monkeypatch):
     """Have the CPU take one page of an iteration that it shares, before the GPU takes any."""
-    from rapids_trav.engines.cuda.hybrid.dispatcher import CPU, Dispatcher
+    from rapids_trav.published.garaph.dispatcher import CPU, Dispatcher
 
     begin, take = Dispatcher.begin, Dispatcher.take
     taken: dict[Dispatcher, threading.Event] = {}

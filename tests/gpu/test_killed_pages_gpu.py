@@ -88,7 +88,7 @@ def test_blocks_that_have_landed_are_recorded(engine, which):
 
 
 def test_a_resumed_hybrid_run_does_not_measure_anew(engine, cpu, cpu_takes_one_page):
-    from rapids_trav.engines.cuda.hybrid.shared import HybridExecutor
+    from rapids_trav.published.garaph.hybrid import HybridExecutor
 
     case, states = CASES["rmat"], []
     program, values, active, options = question("pagerank", case)
@@ -104,7 +104,7 @@ def test_a_resumed_hybrid_run_does_not_measure_anew(engine, cpu, cpu_takes_one_p
 
 def test_a_cpu_that_gathers_over_all_edges_does_not_work_alone(engine, cpu):
     """Few vertices are active, but PageRank cannot notify, and the CPU takes three times as long per edge."""
-    from rapids_trav.engines.cuda.hybrid.shared import HybridExecutor
+    from rapids_trav.published.garaph.hybrid import HybridExecutor
 
     case = CASES["rmat"]
     program, values, active, options = question("pagerank", case)

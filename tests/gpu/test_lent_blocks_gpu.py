@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -11,10 +10,10 @@ import pytest
 from pairs import pairs
 
 from rapids_trav.engines.blocks.cut import cut
-from rapids_trav.engines.cpu.programs.blocks.lending import Lending
 from rapids_trav.engines.runs import RunOptions
 from rapids_trav.programs import shipped
 from rapids_trav.programs.run_state import RunState
+from rapids_trav.published.largegraph.lending import Lending
 
 from .paged_views import in_budget
 from .program_cases import CASES, gather_view
@@ -28,17 +27,14 @@ def on_both(engine, view, program, start, shift, n_places, pinned=True, sweep=No
 
     `sweep` is the number of edges of an iteration.
     """
-    from rapids_trav.engines.cuda.blocks.lent import SharedBlocks
     from rapids_trav.engines.cuda.blocks.parts import plain_parts
     from rapids_trav.engines.iterations import iterate
+    from rapids_trav.published.largegraph.shared_blocks import SharedBlocks
 
     options = RunOptions(weighted=view.weights is not None, asynchronous=True, trace=True, **options)
     cuts, away = cut(view.out.row_offsets.get(), shift, n_places), outside(engine, view, pinned)
     of_cpu = replace(away, out=replace(away.out, row_offsets=away.out.row_offsets.get()))
-    with (
-        closing(Lending(of_cpu, program, shift)) as cpu,
-        SharedBlocks(cpu, away, program, start, options, cuts, plain_parts(away, cuts)) as work,
-    ):
+    with SharedBlocks(of_cpu, away, program, start, options, cuts, plain_parts(away, cuts)) as work:
         work._n_edges = sweep or work._n_edges
         return iterate(work, program, start, options)
 
@@ -75,7 +71,7 @@ def test_values_are_those_in_memory(engine, which, name, place, delays):
 
 
 def test_long_lists_go_and_come_in_parts(engine, monkeypatch):
-    from rapids_trav.engines.cuda.blocks import lent
+    from rapids_trav.published.largegraph import shared_blocks as lent
 
     monkeypatch.setattr(lent, "MOST_LENT", 50)
     graph, program = CASES["rmat"], shipped.connected_components()

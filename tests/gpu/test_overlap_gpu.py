@@ -97,9 +97,9 @@ def test_a_page_is_computed_after_its_copy(engine, host_view):
 @pytest.mark.parametrize("gather", ["rows", "replicas"])
 def test_values_go_back_beside_the_copies_of_other_pages(engine, host_view, gather, cpu_takes_one_page):
     """The results of one page are copied to the CPU while another page is copied to the GPU."""
-    from rapids_trav.engines.cuda.hybrid.shared import HybridExecutor
     from rapids_trav.engines.cuda.runtime.memory import rapids_allocator
     from rapids_trav.engines.iterations import iterate
+    from rapids_trav.published.garaph.hybrid import HybridExecutor
 
     _, alone = iteration(engine, host_view, 1)
     most = []

@@ -16,9 +16,9 @@ import pytest
 from pairs import pairs
 
 from rapids_trav import generators
-from rapids_trav.engines.cpu.programs.blocks.lending import Lending
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.graph import Graph
+from rapids_trav.published.largegraph.lending import Lending
 from rapids_trav.storage.paged import Paged
 from rapids_trav.utilities.sizes import parse_bytes
 
@@ -94,8 +94,8 @@ def delays(monkeypatch):
     """Begin copies and launches, and return what the CPU has done, after random times."""
     from rapids_trav.engines.cuda.blocks.loader import CopyingLoader
     from rapids_trav.engines.cuda.blocks.state import BlocksState
-    from rapids_trav.engines.cuda.hybrid.cpu_executor import HostSide
     from rapids_trav.engines.cuda.stream.pipeline import PagePipeline
+    from rapids_trav.published.garaph.host_side import HostSide
 
     rng, delayed = np.random.default_rng(3), set()
 

@@ -36,8 +36,8 @@ def agree(ours, theirs):
 @pytest.fixture
 def counts(monkeypatch):
     """Count sides of the CPU that are made, pages that it gathers over, and pages whose results it gets."""
-    from rapids_trav.engines.cuda.hybrid.cpu_executor import HostSide
-    from rapids_trav.engines.cuda.hybrid.shared import HybridExecutor
+    from rapids_trav.published.garaph.host_side import HostSide
+    from rapids_trav.published.garaph.hybrid import HybridExecutor
 
     made = {"__init__": 0, "gather": 0, "_copy_to_host": 0}
 
@@ -58,7 +58,7 @@ def counts(monkeypatch):
 
 def test_a_short_run_is_that_of_the_gpu_alone(engine, cpu, counts, monkeypatch):
     """Arrays for the CPU would take longer to prepare than they could save."""
-    from rapids_trav.engines.cuda.hybrid import shared
+    from rapids_trav.published.garaph import hybrid as shared
 
     monkeypatch.setattr(shared, "PATIENCE", 1e12)
     agree(*ask(engine, cpu, "rmat", "pagerank"))
@@ -67,7 +67,7 @@ def test_a_short_run_is_that_of_the_gpu_alone(engine, cpu, counts, monkeypatch):
 
 def test_a_cpu_that_does_not_pay_is_left_out(engine, cpu, counts, monkeypatch):
     """Nothing is copied to it or from it."""
-    from rapids_trav.engines.cuda.hybrid import shared
+    from rapids_trav.published.garaph import hybrid as shared
 
     monkeypatch.setattr(shared, "PATIENCE", 0)
     slow = {"cpu seconds": 1e3, "cpu edges": 1.0, "gpu seconds": 1.0, "gpu edges": 1e9}
@@ -76,7 +76,7 @@ def test_a_cpu_that_does_not_pay_is_left_out(engine, cpu, counts, monkeypatch):
 
 
 def test_the_gpu_alone_skips_pages_without_notified_vertices(engine, cpu, monkeypatch):
-    from rapids_trav.engines.cuda.hybrid import shared
+    from rapids_trav.published.garaph import hybrid as shared
 
     monkeypatch.setattr(shared, "PATIENCE", 0)
     monkeypatch.setattr(shared.Dispatcher, "alone", lambda *given: False)
@@ -89,7 +89,7 @@ def test_the_gpu_alone_skips_pages_without_notified_vertices(engine, cpu, monkey
 @pytest.mark.parametrize("asked", QUESTIONS)
 def test_sides_take_turns(engine, cpu, counts, asked, name, cpu_takes_one_page, monkeypatch):
     """The CPU alone, the GPU alone and both follow one another in each order, and see what the others did."""
-    from rapids_trav.engines.cuda.hybrid import shared
+    from rapids_trav.published.garaph import hybrid as shared
 
     turns = cycle(["gpu", "both", "cpu", "gpu", "cpu", "cpu", "both", "gpu", "gpu", "both", "both"])
     turn = ""

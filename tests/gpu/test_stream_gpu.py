@@ -275,7 +275,7 @@ def test_goes_on_from_a_checkpoint(engine, answers, asked, hybrid):
 
 def test_the_cpu_alone_and_back(engine, answers, monkeypatch):
     """Iterations of the CPU alone alternate with shared ones; each processor sees the other's results."""
-    from rapids_trav.engines.cuda.hybrid.dispatcher import Dispatcher
+    from rapids_trav.published.garaph.dispatcher import Dispatcher
 
     for asked in QUESTIONS:
         view, theirs = answers("directed rmat", asked)

@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from rapids_trav.engines.cuda.bfs.policy import Beamer
 from rapids_trav.engines.interface import BfsOptions
+from rapids_trav.published.pmpp.policy import Beamer
 
 from .small_graphs import Graph, GraphView, check_tree, path, random, star
 

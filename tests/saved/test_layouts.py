@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from rapids_trav import Graph, TravError
-from rapids_trav.engines.cpu import path_decomposition
 from rapids_trav.generators import grid, rmat
+from rapids_trav.published.largegraph import path_decomposition
 from rapids_trav.saved import folder as saved_folder
 from rapids_trav.saved import write
 from rapids_trav.storage.mapped_arrays import place_of

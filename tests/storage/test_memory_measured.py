@@ -24,7 +24,6 @@ from rapids_trav.algorithms import (
     khop,
     levels,
     pagerank,
-    path_layout,
     paths,
     run,
     sssp,
@@ -35,6 +34,7 @@ from rapids_trav.engines.cpu.programs import run as gas
 from rapids_trav.engines.cpu.programs.blocks import room as blocks
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.memory.model import search as search_model
+from rapids_trav.published.largegraph import path_layout
 from rapids_trav.storage.edge_rows import EdgeRows
 from rapids_trav.storage.limited import Limited
 from rapids_trav.storage.paged import Paged

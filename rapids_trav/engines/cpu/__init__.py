@@ -29,6 +29,7 @@ from rapids_trav.engines.interface import (
     WholeAnswers,
 )
 from rapids_trav.engines.runs import GatherView, LinkView, Run, RunOptions
+from rapids_trav.engines.searches import known_variant, one_by_one
 from rapids_trav.programs.definition import Program, Scalar
 from rapids_trav.programs.run_state import RunState
 from rapids_trav.utilities import machine
@@ -120,19 +121,19 @@ class CpuEngine:
 
     def search(self, view: View, sources: Array, options: BfsOptions) -> Search:
         """Search breadth-first from all `sources` jointly: distance (n,), predecessor (n,)."""
-        from rapids_trav.engines.cpu.bfs import direction_optimizing, textbook
-
         if options.variant in ("auto", "direction"):
+            from rapids_trav.engines.cpu.bfs import direction_optimizing
+
             return direction_optimizing.search(view, sources, options)
-        return textbook.search(view, sources, options, self.variants)
+        return known_variant(self.name, self.variants, options.variant)(view, sources, options)
 
     def search_each(self, view: View, sources: Array, options: BfsOptions) -> Search:
         """Search from each of k `sources` separately: distance (k, n), predecessor (k, n)."""
-        from rapids_trav.engines.cpu.bfs import each, textbook
+        from rapids_trav.engines.cpu.bfs import each
 
         if options.variant == "auto":
             return each.search(view, sources, options)
-        return textbook.search_each(self.search, view, sources, options)
+        return one_by_one(self.search, view, sources, options, np)
 
     def distance_sums(self, view: View, sources: Array, of: SumsOf, together: int) -> DistanceSums:
         """Sum the distances of a search from each of `sources`: at each vertex, or for each source."""

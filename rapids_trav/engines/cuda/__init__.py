@@ -31,11 +31,13 @@ from rapids_trav.engines.interface import (
     WholeAnswers,
 )
 from rapids_trav.engines.runs import GatherView, LinkView, Run, RunOptions, run_shape
+from rapids_trav.engines.searches import known_variant, one_by_one
 from rapids_trav.errors import TravError
 from rapids_trav.memory.model.program import resident_bytes, union_bytes_on_gpu
 from rapids_trav.memory.model.search import Searches, shares_bytes
 from rapids_trav.programs.definition import Program, Scalar
 from rapids_trav.programs.run_state import RunState
+from rapids_trav.tuning import published
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -209,14 +211,14 @@ class CudaEngine:
 
         "auto" runs the searches together, 64 to a word; a named variant runs them one after another.
         """
-        from rapids_trav.engines.cuda.bfs import batch
-
         search = self._variant(options.variant)
         n_bytes = partial(self._search_bytes, view, len(sources), options)
         with device_memory(f"{len(sources)} searches", n_bytes):
-            if options.variant == "auto":
-                return batch.search_each(view, sources, options)
-            return batch.one_by_one(search, view, sources, options)
+            if options.variant != "auto":
+                return one_by_one(search, view, sources, options, self.xp)
+            from rapids_trav.engines.cuda.bfs import batch
+
+            return batch.search_each(view, sources, options)
 
     def distance_sums(self, view: View, sources: Array, of: SumsOf, together: int) -> DistanceSums:
         """Sum the distances of a search from each of `sources`: at each vertex, or for each source."""
@@ -257,17 +259,18 @@ class CudaEngine:
     def run_hybrid(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
         """Iterate as `run` does, sharing the edges of a graph larger than the GPU with the CPU.
 
-        Pages are shared as `hybrid` describes, blocks as `blocks`.  A graph in the GPU's memory has nothing
-        to share: the GPU runs it alone.
+        Pages are shared as `published.garaph` describes, blocks as `published.largegraph`.  A graph in the
+        GPU's memory has nothing to share: the GPU runs it alone.
         """
         if view.pages is None:
             return self.run(view, program, state, options)
         from rapids_trav.engines.cpu.programs.compile import explained
-        from rapids_trav.engines.cuda.executor import run_shared
+        from rapids_trav.engines.cuda.blocks.plan import takes_blocks
 
+        in_blocks = options.schedule == "paths" and takes_blocks(view, program, options)
         task = device_memory(f"program {program.name!r}", view.pages.budget.free)
         with explained(program, view, options), task:
-            return run_shared(view, program, state, options)
+            return published("hybrid blocks" if in_blocks else "hybrid")(view, program, state, options)
 
     def smallest_predecessors(self, view: View, distance: Array, ordered: Ordered | None = None) -> Array:
         """Return each vertex's smallest neighbour one level closer (as `ordered`, if given), or -1."""
@@ -307,21 +310,11 @@ class CudaEngine:
     def _variant(self, name: str) -> Callable[[View, Array, BfsOptions], Search]:
         if name in ("auto", "fused"):
             return self.fused
-        from rapids_trav.engines.cuda.bfs import direction, textbook
-
-        searches: dict[str, Callable[[View, Array, BfsOptions], Search]] = {
-            "push": textbook.push,
-            "pull": textbook.pull,
-            "edge": textbook.edge,
-            "frontier": textbook.frontier,
-            "private": self._private,
-            "direction": partial(direction.search, bitmaps=self.bitmaps),
+        settings: dict[str, dict[str, int]] = {
+            "private": {"capacity": self.private_capacity},
+            "direction": {"bitmaps": self.bitmaps},
         }
-        if name not in searches:
-            raise TravError(
-                f"variant={name!r} is not known to the cuda engine: choose one of {', '.join(self.variants)}."
-            )
-        return searches[name]
+        return partial(known_variant(self.name, self.variants, name), **settings.get(name, {}))
 
     @cached_property
     def sorted_paths(self) -> SortedPaths | None:
@@ -336,11 +329,6 @@ class CudaEngine:
         from rapids_trav.engines.cuda.bfs.fused_variant import FusedVariant
 
         return FusedVariant(self.hub_degree, self.least_pull)
-
-    def _private(self, view: View, sources: Array, options: BfsOptions) -> Search:
-        from rapids_trav.engines.cuda.bfs import textbook
-
-        return textbook.private(view, sources, options, self.private_capacity)
 
     @staticmethod
     def _search_bytes(view: View, n_searches: int | None, options: BfsOptions) -> int:

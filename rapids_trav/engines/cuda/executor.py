@@ -54,15 +54,3 @@ def _in_memory(view: GatherView, program: Program, state: RunState, options: Run
         with BlocksExecutor(view, program, now, options, blocks) as executor:
             rest = iterate(executor, program, now, options)
     return replace(rest, trace=[*first.trace, *rest.trace])
-
-
-def run_shared(view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
-    """Iterate on the GPU and the CPU, which share pages or, with `schedule="paths"`, blocks."""
-    from rapids_trav.engines.cuda.blocks.room import opened
-    from rapids_trav.engines.cuda.hybrid.shared import HybridExecutor
-
-    if options.schedule == "paths" and takes_blocks(view, program, options):
-        with opened(view, program, state, options, shared=True) as blocks:
-            return iterate(blocks, program, state, options)
-    with HybridExecutor(view, program, state, options) as work:
-        return iterate(work, program, state, options)

@@ -27,6 +27,7 @@ from rapids_trav.engines.interface import (
     SpreadView,
     View,
 )
+from rapids_trav.engines.searches import one_by_one
 from rapids_trav.errors import TravError, written
 from rapids_trav.memory.model.search import Searches
 from rapids_trav.memory.model.spread import deal_bytes, dealt_bytes, layout_that_fits
@@ -131,15 +132,13 @@ class DevicesEngine(CudaEngine):
 
         A graph that does not fit each GPU is searched by all of them, from one source after another.
         """
-        from rapids_trav.engines.cuda.bfs import batch
-
         if options.variant != "auto" or not view.n_vertices:
             return super().search_each(view, sources, options)
         if not (replicas := cast(SpreadView, view).replicas()):
             if (rows := _rows_of(view)) is None:
                 return super().search_each(view, sources, options)
             with device_memory(f"{len(sources)} searches", self._bytes_of_ranks(rows, view, options)):
-                return batch.one_by_one(self.search, view, sources, options)
+                return one_by_one(self.search, view, sources, options, self.xp)
         from rapids_trav.engines.multigpu.replicas import search_on_each
 
         search = partial(CudaEngine.search_each, self, options=options)

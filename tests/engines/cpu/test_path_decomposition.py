@@ -12,10 +12,10 @@ from random_graphs import common, shapes
 
 from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.cpu.build import build_adjacency
-from rapids_trav.engines.cpu.path_decomposition import decompose
 from rapids_trav.generators import grid, rmat
 from rapids_trav.jit.kernels import Threads
 from rapids_trav.memory.model.build import layout_bytes
+from rapids_trav.published.largegraph.path_decomposition import decompose
 
 
 def rows_of(n, edges, *, directed=True, weights=None):

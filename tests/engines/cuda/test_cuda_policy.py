@@ -6,8 +6,8 @@ import pytest
 
 from rapids_trav.algorithms.options import SearchOptions
 from rapids_trav.cli.questions import VARIANTS
-from rapids_trav.engines.cuda.bfs.policy import Beamer, Gap, make_policy
 from rapids_trav.errors import TravError
+from rapids_trav.published.pmpp.policy import Beamer, Gap, make_policy
 from rapids_trav.tuning import Policy
 
 

@@ -56,10 +56,10 @@ def test_traced_and_untraced_searches_meet_at_the_same_words(trace):
 def test_the_engine_bounds_what_lies_in_shared_memory():
     """A copy of more hubs than fit would overwrite what follows it in shared memory."""
     pytest.importorskip("cupy")
-    from rapids_trav.engines.cuda.bfs import fused_view
+    from rapids_trav.published import vs_graph500
 
     defined = re.search(r"#define HUB_WORDS (\d+)", loader.source("fused_frontier.cuh"))[1]
-    assert int(defined) == fused_view.HUB_WORDS
+    assert int(defined) == vs_graph500.HUB_WORDS
 
 
 @pytest.mark.parametrize(

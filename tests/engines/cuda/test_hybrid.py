@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from rapids_trav.engines.cuda.hybrid.dispatcher import BOTH, CPU, GPU, Dispatcher
+from rapids_trav.published.garaph.dispatcher import BOTH, CPU, GPU, Dispatcher
 
 
 class Clock:

@@ -130,7 +130,7 @@ def test_counters_have_the_same_names_on_both_sides():
 def test_loading_sources_needs_no_cupy():
     program = (
         "import sys; from rapids_trav.engines.cuda import CudaEngine; "
-        "from rapids_trav.engines.cuda.bfs import policy; "
+        "from rapids_trav.published.pmpp import policy; "
         "from rapids_trav.engines.cuda.runtime import loader; "
         "[loader.source(*entry) for entry in loader.SPECIALISATIONS]; sys.exit('cupy' in sys.modules)"
     )

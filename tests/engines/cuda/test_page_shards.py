@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rapids_trav.csr.adjacency import Adjacency
-from rapids_trav.engines.cuda.programs.shards import FACTORS, cut_shards, replication_factor
 from rapids_trav.engines.cuda.stream import plan as page_plan
 from rapids_trav.engines.cuda.stream.plan import plan_stream
 from rapids_trav.engines.runs import GatherView, Pages, RunOptions
@@ -25,6 +24,7 @@ from rapids_trav.memory.model.program import (
     shard_table_bytes,
 )
 from rapids_trav.programs import shipped
+from rapids_trav.published.garaph.shards import FACTORS, cut_shards, replication_factor
 from rapids_trav.storage.paged import cut_within
 
 RANDOM = np.random.default_rng(6)

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from rapids_trav.engines.cuda.programs.shards import replication_factor
+from rapids_trav.published.garaph.shards import replication_factor
 
 VERTICES = 10_000
 

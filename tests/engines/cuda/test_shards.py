@@ -8,10 +8,10 @@ import math
 import numpy as np
 import pytest
 
-from rapids_trav.engines.cuda.programs import shards
-from rapids_trav.engines.cuda.programs.shards import FACTORS, cut_shards, replication_factor
 from rapids_trav.engines.cuda.runtime.shared_memory import block_bytes
 from rapids_trav.errors import TravError
+from rapids_trav.published.garaph import shards
+from rapids_trav.published.garaph.shards import FACTORS, cut_shards, replication_factor
 
 KB = 1024
 RANDOM = np.random.default_rng(4)

@@ -17,7 +17,7 @@ The searches run as in `batch`; instead of storing distances, each level adds up
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import count
 from typing import NamedTuple, Protocol
 
@@ -66,23 +66,6 @@ def parts(n_sources: int, together: int = WORD * WORDS) -> Iterator[slice]:
     size = WORD * max(min(-(-together // WORD), WORDS), 1)
     for begin in range(0, n_sources, size):
         yield slice(begin, begin + size)
-
-
-def one_by_one(
-    search: Callable[[View, Array, BfsOptions], Search], view: View, sources: Array, options: BfsOptions
-) -> Search:
-    """Run the searches of `search_each` one after another, for variants that only support joint frontiers."""
-    shape = (len(sources), view.n_vertices)
-    distance = cupy.empty(shape, np.int32)
-    predecessor = cupy.empty(shape, view.out.column_indices.dtype) if options.predecessors else None
-    trace = []
-    for row in range(len(sources)):
-        found = search(view, sources[row : row + 1], options)
-        distance[row] = found.distance
-        if predecessor is not None:
-            predecessor[row] = found.predecessor
-        trace += found.trace
-    return Search(distance, predecessor, trace)
 
 
 def run(batch: Batch, expanded: Iterable[int], recorder: CudaRecorder) -> None:

@@ -21,7 +21,7 @@ import cupy
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array
-from rapids_trav.engines.cuda.bfs.fused_view import Targets, bitmap_of, hub_words, levels_of, rows_of
+from rapids_trav.engines.cuda.bfs.fused_view import Targets, bitmap_of, levels_of, rows_of
 from rapids_trav.engines.cuda.build.host_rows import lies_outside
 from rapids_trav.engines.cuda.build.in_memory import HUB_DEGREE
 from rapids_trav.engines.cuda.runtime.arguments import I32, I64, arguments_of
@@ -30,6 +30,7 @@ from rapids_trav.engines.cuda.runtime.memory import Allocation, aligned
 from rapids_trav.engines.cuda.runtime.sources import Defines
 from rapids_trav.engines.interface import MOST_LEVELS, BfsOptions, Search, View
 from rapids_trav.memory.model.search import TRACE_COLUMNS, trace_levels
+from rapids_trav.tuning import published
 
 FILE = "bfs_fused.cu"
 # Most edges of a vertex that is not a hub, and most edges of a frontier that one block searches alone.
@@ -293,7 +294,7 @@ class FusedSearch:
             n_sources=n_sources,
             # In a symmetric graph the only edge of a leaf leads back to the vertex from which it was reached.
             leaf_degree=1 if into is out else 0,
-            hub_words=0 if hub_degree is None else hub_words(sides, hub_degree),
+            hub_words=0 if hub_degree is None else published("hub cache")(sides, hub_degree),
             depth_limit=MOST_LEVELS if options.depth_limit is None else min(options.depth_limit, MOST_LEVELS),
             alpha=ALPHA,
             beta=BETA,

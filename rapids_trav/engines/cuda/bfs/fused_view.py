@@ -1,4 +1,4 @@
-"""Arguments of the fused search's kernel that describe a view: its rows, its hubs, and the targets in it."""
+"""Arguments of the fused search's kernel that describe a view: its rows, and the targets in it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from rapids_trav.errors import TravError
 from rapids_trav.memory.model.search import TRACE_LEVELS
 
 MOST_EDGES = {4: 2**31 - 1, 8: 2**63 - 1}  # keyed by bytes of an offset
-HUB_WORDS = 1024  # most words of the frontier in shared memory
 
 
 def rows_of(side: str, adjacency: Adjacency) -> dict[str, Array | int | None]:
@@ -46,21 +45,6 @@ def bitmap_of(vertices: Array | None, n_vertices: int) -> Targets:
     kernels = load("lookup.cu", vertex_bits=8 * vertices.dtype.itemsize)
     kernels.launch("mark_numbers", len(vertices), vertices, len(vertices), bitmap)
     return Targets(bitmap, len(vertices))
-
-
-def hub_words(sides: tuple[Adjacency, ...], least_degree: int) -> int:
-    """Return the number of frontier words, from the first on, that hold the hubs.
-
-    Hubs are vertices of `least_degree` edges or more.  They come first if the vertices are sorted by degree;
-    hubs after the first vertex with fewer edges are left out.  The number is computed once for each
-    adjacency, since the host waits for it.
-    """
-    known = sides[0].hub_words
-    if least_degree not in known:
-        degrees = sum(cupy.diff(side.row_offsets[: 32 * HUB_WORDS + 1]) for side in sides)
-        fewer = cupy.append(degrees < least_degree, True)
-        known[least_degree] = -(-int(fewer.argmax()) // 32)
-    return known[least_degree]
 
 
 PUSHED, PULLED, PUSHED_ALONE = range(3)  # the step that made a level

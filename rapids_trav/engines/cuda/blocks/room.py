@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.blocks.cut import PLACES, cut_for, least_place_bytes
-from rapids_trav.engines.cpu.programs.blocks.lending import Lending
 from rapids_trav.engines.cuda.blocks.executor import BlocksExecutor
-from rapids_trav.engines.cuda.blocks.lent import SharedBlocks, lent_bytes
 from rapids_trav.engines.cuda.blocks.parts import chosen_parts, place_bytes
 from rapids_trav.engines.cuda.blocks.plan import LEAST_BLOCK, state_bytes
 from rapids_trav.engines.cuda.build.in_memory import edge_type
@@ -27,26 +23,25 @@ from rapids_trav.programs.run_state import RunState
 
 @contextmanager
 def opened(
-    view: GatherView, program: Program, state: RunState, options: RunOptions, shared: bool = False
+    view: GatherView,
+    program: Program,
+    state: RunState,
+    options: RunOptions,
+    run: Callable[..., BlocksExecutor] = BlocksExecutor,
+    more_bytes: int = 0,
 ) -> Iterator[BlocksExecutor]:
     """Yield the run, with its memory charged to the budget: up to all that is free, if the edges need it.
 
-    With `shared`, the CPU works beside the GPU.
+    `run` makes it, as `BlocksExecutor` does, and takes `more_bytes` of memory than that.
     """
     assert view.pages is not None
     budget, least = view.pages.budget, least_place_bytes(view, LEAST_BLOCK)
-    n_bytes = state_bytes(view, program, options, edge_type(view.out.n_edges).itemsize)
-    if shared:
-        vertex, value = view.out.column_indices.dtype.itemsize, np.dtype(program.dtype).itemsize
-        n_bytes += lent_bytes(view.n_vertices, vertex, value)
+    n_bytes = state_bytes(view, program, options, edge_type(view.out.n_edges).itemsize) + more_bytes
     with budget.hold(n_bytes, VERTICES, least), ExitStack() as held:
         plain = cut_for(view, budget.free, LEAST_BLOCK)
         frame = partial(packed_columns, view.out, budget, FRAMED)
         cut, parts = chosen_parts(view, options, plain, frame)
         held.enter_context(budget.hold(cut.n_places * place_bytes(parts), PLACES))
-        run: Callable[..., BlocksExecutor] = BlocksExecutor
-        if shared:
-            run = partial(SharedBlocks, held.enter_context(closing(Lending(view, program, cut.shift))))
         yield held.enter_context(run(_on_device(view, program), program, state, options, cut, parts))
 
 

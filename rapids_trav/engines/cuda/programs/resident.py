@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from typing import Any
 
 import cupy
 import numpy as np
@@ -11,12 +12,12 @@ import numpy as np
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.programs.row_gather import Lists, RowLists
 from rapids_trav.engines.cuda.programs.run import DeviceExecutor
-from rapids_trav.engines.cuda.programs.shard_gather import ShardGather, by_shards
 from rapids_trav.engines.cuda.programs.state import ProgramState
 from rapids_trav.engines.cuda.programs.tally import Tally
 from rapids_trav.engines.runs import GatherView, RunOptions
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.run_state import RunState
+from rapids_trav.tuning import published
 
 TALLY_ROWS = 512  # rows of counters that are allocated at once
 KEPT_ROWS = 1 << 16  # most rows whose lists are kept: making them takes long only beside a short run
@@ -29,7 +30,7 @@ class ResidentExecutor(DeviceExecutor):
 
     Attributes
     ----------
-    shards : ShardGather or None
+    shards : published.garaph.shard_gather.ShardGather or None
         With gather="replicas", gathers in pull mode instead of the row lists.
     """
 
@@ -136,12 +137,8 @@ class ResidentExecutor(DeviceExecutor):
             rows.prepared["row lists"] = lists.of_run(state.rows_kernels, state.dtype)
         return lists
 
-    def _shards(self, options: RunOptions) -> ShardGather | None:
-        if not by_shards(options):
-            return None
-        state = self.state
-        kernels = state.kernels("gas_shards.cu", COUNTS=int(options.trace))
-        return ShardGather(kernels, state.view.into, state.dtype, options.replication, options.trace)
+    def _shards(self, options: RunOptions) -> Any:
+        return None if options.gather == "rows" else published(options.gather)(self.state, options)
 
 
 def _known_to_kernels(program: Program, options: RunOptions) -> float:

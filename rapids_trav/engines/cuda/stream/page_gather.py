@@ -10,31 +10,19 @@ docs/systems.md, G18, has the requirement.
 
 The copy of a page's values follows its computation on the stream of its slot.  The host records them once the
 slot is free, and before another page is launched on it.
-
-Gathering by shards page by page: a page is a run of whole shards.
-
-L. Ma et al., "Garaph", USENIX ATC 2017 (docs/systems.md, G4 and G6).
-
-1. Pages are the longest runs of rows that fit (`csr/pages.py`).  Shards are cut within each page, so that the
-   last shard ends where the page does; a shard larger than a page is split.
-2. The place of each edge in its shard takes 2 bytes.  In each iteration it is computed from the row offsets,
-   which are on the device, into the page's buffer.  If places were copied with the page instead, a page of
-   4-byte columns would take half as many bytes again on the link, and pages that stay would take more memory.
-   The device's memory writes and reads them sixty times as fast as the link copies.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import cupy
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.programs.row_gather import PreparedGather
-from rapids_trav.engines.cuda.programs.shard_gather import ShardPieces
 from rapids_trav.engines.cuda.programs.state import Edges, ProgramState
 from rapids_trav.engines.cuda.runtime.loader import load
 from rapids_trav.engines.cuda.runtime.pinned import empty_pinned
@@ -42,63 +30,6 @@ from rapids_trav.engines.cuda.stream.buffers import Slot, shifted, to_host
 from rapids_trav.engines.cuda.stream.packing import prepared_unpack
 from rapids_trav.engines.cuda.stream.page_lists import PageLists
 from rapids_trav.engines.cuda.stream.plan import StreamPlan
-from rapids_trav.engines.runs import RunOptions
-
-LOCAL = np.dtype(np.uint16)
-
-
-class PageShards(ShardPieces):
-    """The shards of all pages, and the launches over those of a page.
-
-    Parameters
-    ----------
-    row_offsets : NumPy array, (n + 1,)
-        Offsets of the in-edges; `state` has them on the device.
-    """
-
-    def __init__(
-        self, state: ProgramState, row_offsets: Array, plan: StreamPlan, options: RunOptions
-    ) -> None:
-        super().__init__(
-            state.kernels("gas_shards.cu", COUNTS=int(options.trace)),
-            row_offsets,
-            state.view.into.row_offsets,
-            state.dtype,
-            options.replication,
-            int(np.diff(plan.first_edges).max(initial=0)),
-            plan.firsts[1:],
-            options.trace,
-        )
-        self._state, self._plan = state, plan
-        first_shards = np.searchsorted(self.shards.firsts, plan.firsts)
-        self._first_pieces = self.shards.first_pieces[first_shards].tolist()
-        self._next_pieces = cupy.zeros(plan.n_pages, np.uint64)
-
-    @property
-    def nbytes(self) -> int:
-        return super().nbytes + self._next_pieces.nbytes
-
-    def restart(self) -> None:
-        """Reset the shards before an iteration."""
-        self._next_pieces.fill(0)
-
-    def pieces(self, page: int) -> tuple[int, int]:
-        """Return the first piece of a page, and the first after it."""
-        return self._first_pieces[page], self._first_pieces[page + 1]
-
-    def gather(self, page: int, edges: Edges, memory: Array, row: Array) -> None:
-        """Gather at the vertices of a page and apply, with `memory` for the places of its edges."""
-        pieces, state = self.pieces(page), self._state
-        local_ids = shifted(memory, self._plan.layouts[page].rows, LOCAL, self._plan.edges(page)[0])
-        self.name(pieces, np.uint64(local_ids))
-        self.gather_pieces(
-            pieces,
-            edges,
-            local_ids,
-            self._next_pieces[page : page + 1],
-            state.messages,
-            **state.vertices(row),
-        )
 
 
 class PageLaunches(NamedTuple):
@@ -117,6 +48,7 @@ class PageGather:
 
     Parameters
     ----------
+    shards : published.garaph.shard_gather.PageShards or None
     in_place : (int, int or None)
         Addresses of edge 0's column and weight for pages that are read where they are stored.
     """
@@ -126,7 +58,7 @@ class PageGather:
         state: ProgramState,
         plan: StreamPlan,
         lists: PageLists,
-        shards: PageShards | None,
+        shards: Any,
         in_place: Edges,
     ) -> None:
         self._state, self._plan, self._lists, self._shards = state, plan, lists, shards

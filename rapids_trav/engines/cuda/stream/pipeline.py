@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
+from typing import Any
 
 import cupy
 import numpy as np
@@ -23,7 +24,6 @@ import numpy as np
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.build.in_memory import edge_type
 from rapids_trav.engines.cuda.programs.row_gather import PIECE_EDGES
-from rapids_trav.engines.cuda.programs.shard_gather import by_shards
 from rapids_trav.engines.cuda.programs.state import ProgramState
 from rapids_trav.engines.cuda.runtime.loader import load_for
 from rapids_trav.engines.cuda.stream.buffers import (
@@ -37,13 +37,14 @@ from rapids_trav.engines.cuda.stream.buffers import (
 from rapids_trav.engines.cuda.stream.feed import Feed, Ready
 from rapids_trav.engines.cuda.stream.packed_plan import chosen_plan
 from rapids_trav.engines.cuda.stream.packing import packed_columns
-from rapids_trav.engines.cuda.stream.page_gather import PageGather, PageShards
+from rapids_trav.engines.cuda.stream.page_gather import PageGather
 from rapids_trav.engines.cuda.stream.page_lists import PageLists
 from rapids_trav.engines.cuda.stream.plan import READ_COST
 from rapids_trav.engines.cuda.stream.transfer_trace import Span, TransferTrace
 from rapids_trav.engines.runs import GatherView, RunOptions
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.run_state import STORAGE_PENALTY, RunState
+from rapids_trav.tuning import published
 
 TALLY_ROWS = 16  # rows of counters that are allocated at once
 
@@ -64,7 +65,7 @@ class PagePipeline:
     plan : StreamPlan
     feed : Feed
     lists : PageLists
-    shards : PageShards or None
+    shards : published.garaph.shard_gather.PageShards or None
         With gather="replicas", gather at all vertices of a page instead of the lists.
     log : TransferTrace
         The transfers of an iteration.
@@ -79,14 +80,17 @@ class PagePipeline:
         self, view: GatherView, program: Program, start: RunState, options: RunOptions, held: ExitStack
     ) -> None:
         assert view.pages is not None
-        self.view, budget, shards = view, view.pages.budget, by_shards(options)
+        self.view, budget = view, view.pages.budget
         edge = edge_type(view.into.n_edges)
         self.plan = chosen_plan(
             view, program, options, edge.itemsize, PIECE_EDGES, partial(packed_columns, view.into, budget)
         )
         held.enter_context(budget.hold(self.plan.resident_bytes, VERTICES))
         self.state = ProgramState(resident(view, program, edge), program, start, options, TALLY_ROWS)
-        self.shards = PageShards(self.state, view.into.row_offsets, self.plan, options) if shards else None
+        self.shards: Any = None
+        if options.gather != "rows":
+            in_pages = published(f"{options.gather} in pages")
+            self.shards = in_pages(self.state, view.into.row_offsets, self.plan, options)
         self.state.set_out()
         held.enter_context(budget.hold(self.plan.buffer_bytes, PAGES))
         self._open(options, held)

@@ -9,10 +9,10 @@ from rapids_trav import Program
 from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.blocks.cut import cut
 from rapids_trav.engines.blocks.schedule import WAITING, WAITING_EDGES, BlockSchedule
-from rapids_trav.engines.cpu.programs.blocks.lending import Lending
 from rapids_trav.engines.runs import GatherView
 from rapids_trav.programs import shipped
 from rapids_trav.programs.definition import n_arguments
+from rapids_trav.published.largegraph.lending import Lending
 
 SHIFT = 6
 WIDEST = Program("widest", "float64", "max", gather=lambda message, weight: min(message, weight))

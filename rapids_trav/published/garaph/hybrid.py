@@ -26,8 +26,6 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cpu.programs.kernels import CHANGED, EDGES, N_STATS, RESIDUAL, TOTAL
-from rapids_trav.engines.cuda.hybrid.cpu_executor import HostSide
-from rapids_trav.engines.cuda.hybrid.dispatcher import BOTH, CPU, GPU, Dispatcher
 from rapids_trav.engines.cuda.programs.run import DeviceExecutor
 from rapids_trav.engines.cuda.programs.tally import write_total
 from rapids_trav.engines.cuda.stream.buffers import Slot, to_device, to_host
@@ -35,13 +33,22 @@ from rapids_trav.engines.cuda.stream.feed import Task
 from rapids_trav.engines.cuda.stream.pipeline import PagePipeline
 from rapids_trav.engines.cuda.stream.streamed import StreamedExecutor
 from rapids_trav.engines.cuda.stream.transfer_trace import Span
-from rapids_trav.engines.runs import GatherView, Moved, RunOptions
+from rapids_trav.engines.iterations import iterate
+from rapids_trav.engines.runs import GatherView, Moved, Run, RunOptions
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.run_state import STORAGE_PENALTY, RunState, gather_mode
+from rapids_trav.published.garaph.dispatcher import BOTH, CPU, GPU, Dispatcher
+from rapids_trav.published.garaph.host_side import HostSide
 
 # The CPU joins when the GPU has worked this many times as long as it takes to prepare the CPU's arrays, which
 # therefore delays a run by a tenth at most.
 PATIENCE = 10
+
+
+def run(view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
+    """Iterate on the GPU and the CPU, which share pages."""
+    with HybridExecutor(view, program, state, options) as work:
+        return iterate(work, program, state, options)
 
 
 class HybridExecutor(DeviceExecutor):

@@ -27,6 +27,6 @@ def _computed(graph: TraversableGraph, most: int) -> PathLayout:
     needed = layout_bytes(rows.n_vertices, rows.n_edges, weight, relaxed=most > 0)
     on_host = graph.engine.place == "host"
     with graph.storage.room(needed, "the paths of the edges") if on_host else nullcontext():
-        from rapids_trav.engines.cpu.path_decomposition import decompose  # imports Numba
+        from rapids_trav.published.largegraph.path_decomposition import decompose  # imports Numba
 
         return graph.storage.keep_layout(decompose(rows.on_host(), most))

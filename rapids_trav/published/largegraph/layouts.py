@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -11,17 +11,6 @@ from rapids_trav.csr.paths import PathLayout
 from rapids_trav.saved.folder import BLOCK, GraphFolder, ascend
 from rapids_trav.saved.head import OFFSETS, damaged
 from rapids_trav.saved.write import paths_array
-
-
-def arrays_of(layouts: Mapping[int, PathLayout]) -> dict[str, np.ndarray]:
-    """Return the arrays of path layouts by the names of their files."""
-    arrays = {}
-    for relaxed, layout in layouts.items():
-        arrays[paths_array(relaxed, "vertices")] = layout.vertices
-        arrays[paths_array(relaxed, "starts")] = layout.starts
-        if layout.weights is not None:
-            arrays[paths_array(relaxed, "weights")] = layout.weights
-    return arrays
 
 
 def restore_layouts(folder: GraphFolder, edges: Adjacency) -> dict[int, PathLayout]:
@@ -51,7 +40,7 @@ def _restored(folder: GraphFolder, edges: Adjacency, relaxed: int) -> PathLayout
         raise damaged(path, "does not cut the edges of the graph into paths")
     layout = PathLayout(vertices, starts, weights, edges.n_vertices, relaxed)
     if folder.verify:
-        from rapids_trav.saved.check import path_fault  # imports Numba
+        from rapids_trav.published.largegraph.path_check import path_fault  # imports Numba
 
         if (fault := path_fault(layout, edges)) is not None:
             raise damaged(path.with_name(f"{paths_array(relaxed, 'vertices')}.npy"), fault)

@@ -1,7 +1,6 @@
-"""The plain searches: each level-synchronous BFS variant in its textbook form.
+"""The plain searches on the CPU, a baseline for the direction-optimising search.
 
-Kirk and Hwu, "Programming Massively Parallel Processors", chapter on graph traversal.  These searches are
-a baseline for the direction-optimising search.  Every level costs them a pass over all vertices ("push",
+Every level costs them a pass over all vertices ("push",
 "pull") or all edges ("edge").  Threads write without claiming vertices: if two write to the same vertex, both
 write the same level, and each writes a predecessor that is valid for it.
 
@@ -17,38 +16,33 @@ import numpy as np
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cpu.bfs.direction_optimizing import SearchState, start
 from rapids_trav.engines.interface import BfsOptions, Search, View
-from rapids_trav.errors import TravError, listed
 from rapids_trav.jit.kernels import Threads, kernel
 from rapids_trav.jit.launches import launched
 
 
-def search(view: View, sources: Array, options: BfsOptions, known: tuple[str, ...]) -> Search:
-    """Search by the plain variant that `options` names; return distances and predecessors."""
-    steps = {"push": _push_level, "pull": _pull_level, "edge": _edge_level}
-    if options.variant not in known:
-        raise TravError(
-            f"variant={options.variant!r} is not known to the cpu engine: choose one of {listed(known)}."
-        )
+def push(view: View, sources: Array, options: BfsOptions) -> Search:
+    """Search with a pass over all vertices for each level, from the last level to unvisited neighbours."""
+    return _level_by_level(_push_level, view, sources, options)
+
+
+def pull(view: View, sources: Array, options: BfsOptions) -> Search:
+    """Search likewise, from unvisited vertices to the last level."""
+    return _level_by_level(_pull_level, view, sources, options)
+
+
+def edge(view: View, sources: Array, options: BfsOptions) -> Search:
+    """Search with a pass over all edges for each level."""
+    return _level_by_level(_edge_level, view, sources, options)
+
+
+def _level_by_level(step: Callable, view: View, sources: Array, options: BfsOptions) -> Search:
     state = start(view, sources, options)
-    if options.variant == "frontier":
-        return _frontier(view, state)
     n_frontier = len(state.sources)
     with Threads() as team:
         while n_frontier > 0 and not state.ended:
             state.level += 1
-            n_frontier = steps[options.variant](team, view, state, n_frontier)
+            n_frontier = step(team, view, state, n_frontier)
     return state.result()
-
-
-def search_each(bfs: Callable, view: View, sources: Array, options: BfsOptions) -> Search:
-    """Run one search after another, for variants that only support joint frontiers."""
-    searches = [bfs(view, sources[i : i + 1], options) for i in range(len(sources))]
-    shape, dtype = (len(sources), view.n_vertices), view.out.column_indices.dtype
-    distance = np.array([search.distance for search in searches], np.int32).reshape(shape)
-    predecessor = None
-    if options.predecessors:
-        predecessor = np.array([search.predecessor for search in searches], dtype).reshape(shape)
-    return Search(distance, predecessor, [row for search in searches for row in search.trace])
 
 
 def _push_level(team: Threads, view: View, state: SearchState, n_frontier: int) -> int:
@@ -131,8 +125,9 @@ def _edge(src, dst, distance, predecessor, keep, level, begin, end):
                 predecessor[v] = u
 
 
-def _frontier(view: View, state: SearchState) -> Search:
+def frontier(view: View, sources: Array, options: BfsOptions) -> Search:
     """Search level by level with a queue that holds each reached vertex once, in order of distance."""
+    state = start(view, sources, options)
     queue = np.empty(view.n_vertices, view.out.column_indices.dtype)
     head, tail = 0, len(state.sources)
     queue[:tail] = state.sources

@@ -1,12 +1,13 @@
 """A run over blocks that the CPU shares with the GPU (`kernels/gas_lent.cu`).
 
 With `processor="hybrid"`, the CPU follows waiting rows of blocks for which the link has no time, and offers
-the resulting values to their neighbours (`engines.cpu.programs.blocks.lending`; docs/systems.md, L5 and L9).
+the resulting values to their neighbours (`lending`; docs/systems.md, L5 and L9).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import cupy
@@ -15,19 +16,29 @@ import numpy as np
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.blocks.cut import Cut
 from rapids_trav.engines.blocks.schedule import Moving
-from rapids_trav.engines.cpu.programs.blocks.lending import Lending
 from rapids_trav.engines.cuda.blocks.executor import BlocksExecutor
 from rapids_trav.engines.cuda.blocks.parts import Part
+from rapids_trav.engines.cuda.blocks.room import opened
 from rapids_trav.engines.cuda.programs.link import load_program
 from rapids_trav.engines.cuda.runtime.arguments import ArgumentStruct, arguments_of
-from rapids_trav.engines.runs import GatherView, RunOptions
+from rapids_trav.engines.iterations import iterate
+from rapids_trav.engines.runs import GatherView, Run, RunOptions
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.digest import ProgramKey
 from rapids_trav.programs.run_state import RunState
+from rapids_trav.published.largegraph.lending import Lending
 
 FILE = "gas_lent.cu"
 LentArguments = arguments_of(FILE, "LentArguments")
 MOST_LENT = 1 << 16  # entries of a list; the CPU follows as many rows of R-MAT in a few milliseconds
+
+
+def run(view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
+    """Iterate on the GPU and the CPU, which share blocks."""
+    vertex, value = view.out.column_indices.dtype.itemsize, np.dtype(program.dtype).itemsize
+    lists = lent_bytes(view.n_vertices, vertex, value)
+    with opened(view, program, state, options, partial(SharedBlocks, view), lists) as blocks:
+        return iterate(blocks, program, state, options)
 
 
 class Lent(NamedTuple):
@@ -98,11 +109,19 @@ class LentLists:
 
 
 class SharedBlocks(BlocksExecutor):
-    """A running program over blocks, with the CPU beside the GPU."""
+    """A running program over blocks, with the CPU beside the GPU.
+
+    Parameters
+    ----------
+    host : GatherView
+        With all of its out-edges on the host.
+    view, parts
+        As in `BlocksExecutor`.
+    """
 
     def __init__(
         self,
-        cpu: Lending,
+        host: GatherView,
         view: GatherView,
         program: Program,
         start: RunState,
@@ -111,8 +130,13 @@ class SharedBlocks(BlocksExecutor):
         parts: Sequence[Part],
     ) -> None:
         super().__init__(view, program, start, options, cut, parts)
-        self._cut, self._cpu, self._lent_edges = cut, cpu, 0
+        self._cut, self._lent_edges = cut, 0
+        self._cpu = Lending(host, program, cut.shift)
         self._lists = LentLists(self.state.view, program, self.state.arguments)
+
+    def __exit__(self, *exception: object) -> None:
+        super().__exit__(*exception)
+        self._cpu.close()
 
     @property
     def counters(self) -> dict[str, int]:

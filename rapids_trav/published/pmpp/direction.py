@@ -18,9 +18,9 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.bfs.levels import Counters, Counts, SearchProgress
-from rapids_trav.engines.cuda.bfs.policy import make_policy
 from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.interface import BfsOptions, Search, View
+from rapids_trav.published.pmpp.policy import make_policy
 
 _WORD = 32
 

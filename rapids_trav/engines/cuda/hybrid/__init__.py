@@ -1,1 +1,0 @@
-"""Vertex programs with pages that are shared between the CPU and the GPU."""
