@@ -42,7 +42,7 @@ from rapids_trav.tuning import published
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-    from rapids_trav.engines.cuda.bfs.fused_variant import FusedVariant
+    from rapids_trav.engines.cuda.bfs.fused import FusedVariant
 
 
 MOST_PRIVATE = 4096  # fits into the shared memory of a block, beside other arrays
@@ -326,7 +326,7 @@ class CudaEngine:
     @cached_property
     def fused(self) -> FusedVariant:
         """The fused search, with its workspaces."""
-        from rapids_trav.engines.cuda.bfs.fused_variant import FusedVariant
+        from rapids_trav.engines.cuda.bfs.fused import FusedVariant
 
         return FusedVariant(self.hub_degree, self.least_pull)
 

@@ -19,7 +19,7 @@ from rapids_trav.engines.blocks.schedule import Moving
 from rapids_trav.engines.cuda.blocks.executor import BlocksExecutor
 from rapids_trav.engines.cuda.blocks.parts import Part
 from rapids_trav.engines.cuda.blocks.room import opened
-from rapids_trav.engines.cuda.programs.link import load_program
+from rapids_trav.engines.cuda.programs.link import program_kernels
 from rapids_trav.engines.cuda.runtime.arguments import ArgumentStruct, arguments_of
 from rapids_trav.engines.iterations import iterate
 from rapids_trav.engines.runs import GatherView, Run, RunOptions
@@ -72,13 +72,7 @@ class LentLists:
         self._vertices: cupy.ndarray = cupy.empty(n, vertex)
         self._values: cupy.ndarray = cupy.empty(n, program.dtype)
         self._n_lent = cupy.zeros(1, np.uint64)
-        self._kernels = load_program(
-            ProgramKey(program),
-            FILE,
-            None if view.out_weights is None else view.out_weights.dtype.name,
-            8 * vertex.itemsize,
-            8 * view.out.row_offsets.dtype.itemsize,
-        )
+        self._kernels = program_kernels(ProgramKey(program), FILE, view.out, view.out_weights)
         self._arguments = LentArguments(
             **{name: getattr(arguments, name) for name in arguments.kinds},
             vertices=self._vertices,

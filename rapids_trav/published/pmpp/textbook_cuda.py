@@ -13,14 +13,16 @@ The faster searches must agree with these, which run only when asked for by name
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import cupy
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.cuda.bfs.levels import Counters, SearchProgress
+from rapids_trav.engines.cuda.bfs.levels import Counters, Counts, SearchProgress
 from rapids_trav.engines.cuda.runtime import loader
+from rapids_trav.engines.cuda.runtime.loader import Kernels
 from rapids_trav.engines.interface import BfsOptions, Search, View
 
 QUEUE_COUNTERS = ("kept", "overflowed", "reserved")  # in the order of `QueueCounter` in bfs_frontier.cu
@@ -28,78 +30,59 @@ QUEUE_COUNTERS = ("kept", "overflowed", "reserved")  # in the order of `QueueCou
 
 def push(view: View, sources: Array, options: BfsOptions) -> Search:
     """Search with a thread for each vertex, over out-edges; no atomic operations."""
-    adjacency = view.out
-    kernels = loader.load_for("bfs_push.cu", adjacency)
-    progress, counters = SearchProgress(view, sources, options), Counters()
-    for level in progress.levels():
-        kernels.launch(
-            "bfs_push",
-            view.n_vertices,
-            adjacency.row_offsets,
-            adjacency.column_indices,
-            view.n_vertices,
-            np.int32(level),
-            progress.distance,
-            progress.predecessor,
-            counters.fresh(),
-        )
-        counts = counters.read()
-        progress.recorder.push(level, counts.frontier, counts.edges, scanned=progress.distance.nbytes)
-        if not counts.found:
-            break
-    return progress.result()
+    rows, n = view.out, view.n_vertices
+    kernels, search = loader.load_for("bfs_push.cu", rows), _Search(view, sources, options)
+    for level in search.levels():
+        counts = search.launch(kernels, "bfs_push", n, rows.row_offsets, rows.column_indices, n)
+        search.recorder.push(level, counts.frontier, counts.edges, scanned=search.distance.nbytes)
+    return search.result()
 
 
 def pull(view: View, sources: Array, options: BfsOptions) -> Search:
     """Search with a thread for each unreached vertex, over in-edges up to the first parent."""
-    adjacency = view.into
-    kernels = loader.load_for("bfs_pull.cu", adjacency)
-    progress, counters = SearchProgress(view, sources, options), Counters()
-    frontier = len(progress.sources)
-    for level in progress.levels():
-        kernels.launch(
-            "bfs_pull",
-            adjacency.n_linked,
-            adjacency.row_offsets,
-            adjacency.column_indices,
-            adjacency.n_linked,
-            np.int32(level),
-            progress.distance,
-            progress.predecessor,
-            counters.fresh(),
-        )
-        counts = counters.read()
-        progress.recorder.pull(level, frontier, counts.edges, scanned=progress.distance.nbytes)
+    rows, n = view.into, view.into.n_linked
+    kernels, search = loader.load_for("bfs_pull.cu", rows), _Search(view, sources, options)
+    frontier = len(search.sources)
+    for level in search.levels():
+        counts = search.launch(kernels, "bfs_pull", n, rows.row_offsets, rows.column_indices, n)
+        search.recorder.pull(level, frontier, counts.edges, scanned=search.distance.nbytes)
         frontier = counts.found
-        if not frontier:
-            break
-    return progress.result()
+    return search.result()
 
 
 def edge(view: View, sources: Array, options: BfsOptions) -> Search:
     """Search with a thread for each edge; every level examines all edges."""
     edges = view.coo
-    n_edges = len(edges.src)
+    n = len(edges.src)
     kernels = loader.load("bfs_edge.cu", vertex_bits=8 * edges.src.dtype.itemsize)
-    progress, counters = SearchProgress(view, sources, options), Counters()
-    for level in progress.levels():
-        kernels.launch(
-            "bfs_edge",
-            n_edges,
-            edges.src,
-            edges.dst,
-            n_edges,
-            np.int32(level),
-            progress.distance,
-            progress.predecessor,
-            counters.fresh(),
-        )
-        counts = counters.read()
+    search = _Search(view, sources, options)
+    for level in search.levels():
+        search.launch(kernels, "bfs_edge", n, edges.src, edges.dst, n)
         if options.trace:
-            progress.recorder.edge(level, int(cupy.count_nonzero(progress.distance == level - 1)), n_edges)
-        if not counts.found:
-            break
-    return progress.result()
+            search.recorder.edge(level, int(cupy.count_nonzero(search.distance == level - 1)), n)
+    return search.result()
+
+
+class _Search(SearchProgress):
+    """A search with one launch for each level, which ends with the first that finds nothing."""
+
+    def __init__(self, view: View, sources: Array, options: BfsOptions) -> None:
+        super().__init__(view, sources, options)
+        self._counters, self._level, self._found = Counters(), 0, 1
+
+    def levels(self) -> Iterator[int]:
+        for self._level in super().levels():
+            yield self._level
+            if not self._found:
+                break
+
+    def launch(self, kernels: Kernels, name: str, n_threads: int, *edges: Array | int) -> Counts:
+        """Launch a level over the edges; return what it counted."""
+        state = (np.int32(self._level), self.distance, self.predecessor, self._counters.fresh())
+        kernels.launch(name, n_threads, *edges, *state)
+        counts = self._counters.read()
+        self._found = counts.found
+        return counts
 
 
 def frontier(view: View, sources: Array, options: BfsOptions) -> Search:

@@ -138,23 +138,11 @@ def choose(work: ProgramWork) -> str:
 def iterate(
     work: ProgramWork, progress: RunProgress, edges: ResidentEdges | StreamedEdges, mode: str
 ) -> None:
-    """Run one iteration in which all vertices, or the notified ones, gather."""
+    """Run and record one iteration in which all vertices, or the notified ones, gather."""
     active, rows = work.n_active, None
     if mode == "notify":
         rows = notified(work)
         work.active[:] = False
-    _gather_all(work, progress, edges, mode, active, rows)
-
-
-def _gather_all(
-    work: ProgramWork,
-    progress: RunProgress,
-    edges: ResidentEdges | StreamedEdges,
-    mode: str,
-    active: int,
-    rows: Array | None,
-) -> None:
-    """Gather for all vertices or for `rows`, and record the iteration."""
     work.used_total = work.next_total
     stats = np.zeros(N_STATS)
     n_pages = n_bytes = n_edges = 0

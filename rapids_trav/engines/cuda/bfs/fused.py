@@ -28,6 +28,7 @@ from rapids_trav.engines.cuda.runtime.arguments import I32, I64, arguments_of
 from rapids_trav.engines.cuda.runtime.loader import defines_of, load_for, multiprocessors
 from rapids_trav.engines.cuda.runtime.memory import Allocation, aligned
 from rapids_trav.engines.cuda.runtime.sources import Defines
+from rapids_trav.engines.cuda.runtime.streams import StreamKey, current_key
 from rapids_trav.engines.interface import MOST_LEVELS, BfsOptions, Search, View
 from rapids_trav.memory.model.search import TRACE_COLUMNS, trace_levels
 from rapids_trav.tuning import published
@@ -44,6 +45,7 @@ OF_A_SEARCH = ("sources", "targets", "distance", "predecessor", "n_unreached")
 CONTROL_BYTES = 1024  # at least the size of the kernel's `Control`
 WHOLE_QUEUE = 1 << 18  # graphs up to this many vertices have queues with a place for each
 ANY = 2**63 - 1  # "any number of edges" of a frontier
+DEFAULT_STREAMS = (0, 1)  # the null stream, under both of its names
 KEPT_BYTES = 1 << 26  # most working memory that is kept between searches
 # Push while the frontier has fewer edges than the unexplored part over alpha; after a pull, push again when
 # it has fewer vertices than the unvisited part over beta.  Few edges are always pushed (see `CudaEngine`).
@@ -178,28 +180,33 @@ class _Kept(NamedTuple):
         return self.how == how and self.out() is view.out and self.into() is view.into
 
 
-def bfs_fused(
-    view: View,
-    sources: Array,
-    options: BfsOptions,
-    workspace: Workspace,
-    *,
-    hub_degree: int | None,
-    least_pull: int,
-) -> Search:
-    """Search from `sources` (unique internal ids, one joint frontier) in one launch.
+class FusedVariant:
+    """The fused search on CuPy's current stream; for the parameters see `CudaEngine`."""
 
-    A source of -1 counts as none.  `workspace` must only be used by the searches of one stream; for the other
-    parameters see `CudaEngine`.
-    """
-    vertex = view.out.column_indices.dtype
-    outputs = Outputs(view.n_vertices, vertex, options.predecessors)
-    if view.n_vertices == 0:
-        return replace(outputs.search(), n_unreached=None)
-    fused = workspace.search(view, len(sources), options, hub_degree=hub_degree, least_pull=least_pull)
-    sources = sources.astype(vertex, copy=False)
-    fused.launch(sources, outputs, bitmap_of(options.targets, view.n_vertices))
-    return fused.traced(outputs.search())
+    def __init__(self, hub_degree: int | None, least_pull: int) -> None:
+        self._hub_degree, self._least_pull = hub_degree, least_pull
+        self._workspaces: dict[StreamKey, Workspace] = {}
+
+    def __call__(self, view: View, sources: Array, options: BfsOptions) -> Search:
+        """Search from `sources` (unique internal ids, one joint frontier) in one launch; -1 is no source."""
+        vertex = view.out.column_indices.dtype
+        outputs = Outputs(view.n_vertices, vertex, options.predecessors)
+        if view.n_vertices == 0:
+            return replace(outputs.search(), n_unreached=None)
+        fused = self.workspace().search(
+            view, len(sources), options, hub_degree=self._hub_degree, least_pull=self._least_pull
+        )
+        sources = sources.astype(vertex, copy=False)
+        fused.launch(sources, outputs, bitmap_of(options.targets, view.n_vertices))
+        return fused.traced(outputs.search())
+
+    def workspace(self) -> Workspace:
+        """Return the workspace of the current stream."""
+        key = current_key()
+        if (workspace := self._workspaces.get(key)) is None:
+            # There may be any number of other streams, each for one search: they keep no memory.
+            workspace = self._workspaces.setdefault(key, Workspace(keeps=key.ptr in DEFAULT_STREAMS))
+        return workspace
 
 
 class Outputs:
@@ -230,7 +237,7 @@ class FusedSearch:
     n_sources : int
         Number of sources of each search.
     view, options, workspace, hub_degree, least_pull
-        As in `bfs_fused`; the view has a vertex, and the targets of the options are given to `launch`.
+        As in `FusedVariant`; the view has a vertex, and the targets of the options are given to `launch`.
     """
 
     def __init__(

@@ -50,7 +50,7 @@ def search_stream(
     allocating : callable
         Returns a context for the allocations of a search.
     view, options, hub_degree, least_pull
-        As in `bfs_fused`.
+        As in `FusedVariant`.
     """
     with allocating():
         fused = FusedSearch(view, 1, options, Workspace(), hub_degree=hub_degree, least_pull=least_pull)

@@ -13,7 +13,7 @@ from rapids_trav.engines.blocks.schedule import ACTIVATED, N_COUNTS, WAITING
 from rapids_trav.engines.cuda.blocks.loader import CopyingLoader, Resident
 from rapids_trav.engines.cuda.blocks.plan import chunk_entries
 from rapids_trav.engines.cuda.build.host_rows import over_host
-from rapids_trav.engines.cuda.programs.link import load_program
+from rapids_trav.engines.cuda.programs.link import program_kernels
 from rapids_trav.engines.cuda.runtime.arguments import ArgumentStruct, arguments_of
 from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES, multiprocessors
 from rapids_trav.engines.cuda.stream.buffers import bytes_to_device, to_host
@@ -91,14 +91,8 @@ class BlocksState:
         self.is_quiet = True
         self._pushed = self._rented = 0
         self._activated = np.zeros(cut.n_blocks, np.int64)
-        self._kernels = load_program(
-            ProgramKey(program),
-            FILE,
-            None if view.out_weights is None else view.out_weights.dtype.name,
-            8 * vertex.itemsize,
-            8 * view.out.row_offsets.dtype.itemsize,
-            FRAMED=int("words" in loader.held),
-        )
+        framed = int("words" in loader.held)
+        self._kernels = program_kernels(ProgramKey(program), FILE, view.out, view.out_weights, FRAMED=framed)
         self.n_thread_blocks = TUNED["RESIDENT_BLOCKS"] * multiprocessors(cupy.cuda.runtime.getDevice())
         self.arguments = self._prepared(n_items, vertex)
 

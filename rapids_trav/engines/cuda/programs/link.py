@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES, Kernels, defines_of
 from rapids_trav.engines.cuda.runtime.modules import Modules, compile_text, kept
 from rapids_trav.engines.cuda.runtime.sources import Defines, source
@@ -190,6 +191,15 @@ def load_program(
         return _compiled(program, file, weight, vertex_bits, edge_bits, architecture, **tunables)
 
     return Kernels(Modules(code))
+
+
+def program_kernels(
+    program: ProgramKey, file: str, rows: Adjacency, weights: Array | None, **tunables: int
+) -> Kernels:
+    """Return the kernels of `file` for a program and the types of an adjacency and its weights."""
+    weight = None if weights is None else weights.dtype.name
+    vertex, edge = (8 * part.dtype.itemsize for part in (rows.column_indices, rows.row_offsets))
+    return load_program(program, file, weight, vertex, edge, **tunables)
 
 
 def _compiled(

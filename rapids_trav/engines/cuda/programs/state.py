@@ -14,7 +14,7 @@ import cupy
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.cuda.programs.link import load_program
+from rapids_trav.engines.cuda.programs.link import program_kernels
 from rapids_trav.engines.cuda.programs.row_gather import (
     Hubs,
     Lists,
@@ -270,13 +270,6 @@ class ProgramState:
     def kernels(self, file: str, **tunables: int) -> Kernels:
         """Return the kernels of a file, with the program's functions in them; loaded once."""
         if file not in self._loaded:
-            weights, out = self.view.weights, self.view.out
-            self._loaded[file] = load_program(
-                self._source,
-                file,
-                None if weights is None else weights.dtype.name,
-                8 * out.column_indices.dtype.itemsize,
-                8 * out.row_offsets.dtype.itemsize,
-                **tunables,
-            )
+            view = self.view
+            self._loaded[file] = program_kernels(self._source, file, view.out, view.weights, **tunables)
         return self._loaded[file]
