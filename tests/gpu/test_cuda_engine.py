@@ -179,7 +179,7 @@ def test_unreachable_target_searches_everything(engine, variant):
 
 
 def test_unknown_names_are_refused(engine):
-    with pytest.raises(TravError, match=r"'diagonal'.*push, pull"):
+    with pytest.raises(TravError, match=r"'diagonal'.*'push', 'pull'"):
         search(engine, nine(), variant="diagonal")
     with pytest.raises(TravError, match=r"'clever'.*'gap', 'beamer'"):
         search(engine, nine(), variant="direction", policy="clever")
