@@ -10,7 +10,7 @@ import numpy as np
 
 from rapids_trav.distributed import dask_frames
 from rapids_trav.distributed.questions import DistributedQuestions, unanswered
-from rapids_trav.edges.edge_source import DaskEdges
+from rapids_trav.edges.edge_source import DaskEdges, EdgeSource
 from rapids_trav.edges.sources import edge_columns
 from rapids_trav.errors import TravError, type_name, warn, written
 from rapids_trav.frames.columns import Frame, library_of
@@ -30,7 +30,7 @@ OF_ONE_PROCESS = ("weight", "degree_sort", "order", "memory_limit", "spill", "tu
 OF_WORKERS = ("client", "grid", "keep_rows")
 
 
-def cluster_for(edges: object, options: BuildOptions) -> Client | None:
+def cluster_for(edges: EdgeSource, options: BuildOptions) -> Client | None:
     """Return the client of the cluster that will hold the graph of these edges, or None for this process.
 
     Raises
@@ -38,7 +38,7 @@ def cluster_for(edges: object, options: BuildOptions) -> Client | None:
     TravError
         If an option does not apply where the graph will be held.
     """
-    if library_of(edges) != "dask":
+    if not isinstance(edges, DaskEdges):
         _refuse(options, OF_WORKERS, "is for Dask frames, and edges is not one")
         return None
     client = current_client() if options.client is None else checked_client(options.client)
@@ -96,13 +96,15 @@ def checked_client(client: Any) -> Client:
     return client
 
 
-def build(edges: Frame, options: BuildOptions, client: Client) -> DistributedQuestions:
+def build(source: EdgeSource, options: BuildOptions, client: Client) -> DistributedQuestions:
     """Build the graph of a Dask frame, distributed over the workers of a cluster."""
     from rapids_trav.distributed.ranks.rank_graph import RankBuildOptions
     from rapids_trav.distributed.ranks.service import build as build_ranks
 
+    assert isinstance(source, DaskEdges)
+    edges = source.frame
     engine = _engine(edges, options.engine)
-    sides = edge_columns(DaskEdges(edges), options.src, options.dst)
+    sides = edge_columns(source, options.src, options.dst)
     for_ranks = RankBuildOptions(
         src=sides[0],
         dst=sides[1],

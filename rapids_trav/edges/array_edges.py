@@ -14,6 +14,7 @@ from rapids_trav.edges.edge_source import EdgeSource, FrameEdges, GraphDefaults
 from rapids_trav.errors import TravError, first_line, type_name
 from rapids_trav.frames.columns import Dtype, Frame, Values, library_of
 from rapids_trav.frames.exchange import with_sums
+from rapids_trav.frames.forms import form_of
 from rapids_trav.frames.pandas_frames import PandasFrames
 
 NAMES = ("src", "dst", "weight")  # columns of the frame made from arrays
@@ -76,8 +77,8 @@ def of_arrays(arrays: Sequence[Values], engine: object) -> EdgeSource:
     others = [kind for kind in kinds if kind is not None and kind not in ("numpy", "pandas")]
     frame = _frame(dict(zip(NAMES, arrays, strict=False)), others[0] if others else "pandas")
     defaults = GraphDefaults(weight="weight" if len(arrays) == 3 else None)
-    if others and others[0] in ("polars", "pyarrow"):
-        return ArrowEdges([frame], engine, defaults)
+    if (form := form_of(frame)) is not None:
+        return ArrowEdges([frame], form, engine, defaults)
     weight = "weight" if isinstance(arrays[-1], np.ndarray) else None
     return FrameEdges([frame], engine, defaults, None if others else ArrayFrames(weight))
 

@@ -14,9 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from rapids_trav.edges.edge_source import EdgeSource, GraphDefaults, absent
-from rapids_trav.errors import TravError
 from rapids_trav.frames import forms
-from rapids_trav.frames.columns import Array, Frame, Values, library_of, move
+from rapids_trav.frames.columns import Array, Frame, Values, move
 from rapids_trav.frames.libraries import Library
 
 
@@ -26,12 +25,13 @@ class ArrowEdges(EdgeSource):
     def __init__(
         self,
         frames: Sequence[Values],
-        engine: object = "auto",
+        form: forms.Form,
+        engine: object,
         defaults: GraphDefaults = EdgeSource.defaults,
     ) -> None:
         self.defaults = defaults
-        self._form = _common_form(frames)
-        self._reader = forms.handed_out(self._form, engine)
+        self._form = form
+        self._reader = forms.handed_out(form, engine)
         self.library: Library = self._reader
         self._frames = [forms.kept(self._form, frame) for frame in frames]
         names = self._form.columns(self._frames[0])
@@ -73,15 +73,3 @@ class ArrowEdges(EdgeSource):
 
     def id_bytes(self, columns: Sequence[Hashable]) -> int:
         return sum(self._form.nbytes(frame, [str(name) for name in columns]) for frame in self._frames)
-
-
-def _common_form(frames: Sequence[Values]) -> forms.Form:
-    found = [forms.form_of(frame) for frame in frames]
-    first = found[0]
-    names = [
-        library_of(frame) if form is None else form.name for frame, form in zip(frames, found, strict=True)
-    ]
-    if first is None or None in found or len(set(names)) > 1:
-        listed = " and of ".join(dict.fromkeys(map(str, names)))
-        raise TravError(f"The edge frames are of {listed}: convert them to one library.")
-    return first

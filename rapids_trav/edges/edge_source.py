@@ -168,10 +168,10 @@ class DaskEdges(EdgeSource):
         self.library = library(library_of(frame._meta) or "pandas")
         self.columns = list(frame.columns)
         self.partitions = frame.npartitions
-        self._frame = frame
+        self.frame = frame
 
     def _read(self, columns: Sequence[Hashable] | None, rows: int | None) -> Iterator[Frame]:
-        frame = self._frame[list(columns or self.columns)]
+        frame = self.frame[list(columns or self.columns)]
         for i in range(frame.npartitions):
             yield self.library.native(proxies.opened(frame.get_partition(i).compute(), on_gpu=False))
 

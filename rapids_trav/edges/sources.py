@@ -24,7 +24,7 @@ from rapids_trav.errors import (
     written,
 )
 from rapids_trav.frames.columns import library_of
-from rapids_trav.frames.forms import form_of
+from rapids_trav.frames.forms import Form, form_of
 
 Ends = Hashable | Sequence[Hashable] | None
 
@@ -38,7 +38,7 @@ def open_edges(edges: Any, engine: object = "auto") -> EdgeSource:
     if (kind := _kind(edges)) == "dask":
         return DaskEdges(edges)
     if kind is not None:
-        return _of_parts([edges], {kind}, engine)
+        return _of_parts([edges], [kind], engine)
     if array_edges.is_matrix(edges):
         return array_edges.of_matrix(edges, engine)
     if column := library_of(edges, ("Series", "Index")):
@@ -65,7 +65,7 @@ def open_edges(edges: Any, engine: object = "auto") -> EdgeSource:
             raise TravError("edges is an empty sequence: give at least one frame, which may have no rows.")
         kinds = [*map(_kind, parts)]
         if all(kinds):
-            return _of_parts(parts, {*filter(None, kinds)}, engine)
+            return _of_parts(parts, kinds, engine)
         if all(map(array_edges.is_array, parts)):
             raise TravError(
                 f"edges is a {type_name(edges)} of arrays: give the ends of the edges as a tuple of two "
@@ -78,30 +78,32 @@ def open_edges(edges: Any, engine: object = "auto") -> EdgeSource:
     )
 
 
-def _kind(edges: object) -> str | None:
-    """Return a library of frames, "arrow" for what is read through it, or "path"; None for anything else."""
-    if isinstance(edges, (str, PathLike)):
-        return "path"
-    return library_of(edges) or ("arrow" if form_of(edges) else None)
+def _kind(edges: object) -> str | Form | None:
+    """Return "path", the library of a frame, or its form if it is read through Arrow; None for all else."""
+    return "path" if isinstance(edges, (str, PathLike)) else library_of(edges) or form_of(edges)
 
 
-def _of_parts(parts: list[Any], kinds: set[str], engine: object) -> EdgeSource:
+def _of_parts(parts: list[Any], kinds: Sequence[str | Form | None], engine: object) -> EdgeSource:
     """Open frames or paths of these kinds, which together are one edge list."""
-    if kinds == {"path"}:
+    form = next((kind for kind in kinds if kind is not None and not isinstance(kind, str)), None)
+    names = dict.fromkeys(kind if isinstance(kind, str) else kind.name for kind in kinds if kind is not None)
+    if names.keys() == {"path"}:
         return ParquetEdges(parts, engine)
-    if kinds <= {"pandas", "cudf"}:
+    if form is None and names.keys() <= {"pandas", "cudf"}:
         return FrameEdges(parts, engine)
-    if kinds == {"dask"}:
+    if names.keys() == {"dask"}:
         raise TravError(
             f"edges holds {len(parts)} Dask frame{'s' if len(parts) > 1 else ''} in a sequence: give one "
             f"Dask frame by itself, for example with dask.dataframe.concat."
         )
-    if "path" in kinds:
+    if "path" in names:
         raise TravError(
             "edges mixes frames and paths: read the files into frames first, or give paths alone."
         )
-    if "arrow" in kinds:
-        return ArrowEdges(parts, engine)
+    if form is not None:
+        if len(names) > 1 or any(isinstance(kind, str) for kind in kinds):
+            raise TravError(f"The edge frames are of {' and of '.join(names)}: convert them to one library.")
+        return ArrowEdges(parts, form, engine)
     raise TravError(
         "edges mixes Dask frames and others: make one Dask frame of all, for example with "
         "dask.dataframe.concat, or frames with compute()."

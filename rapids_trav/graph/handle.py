@@ -10,6 +10,7 @@ from typing import Generic
 from rapids_trav.algorithms import levels
 from rapids_trav.algorithms.options import Direction
 from rapids_trav.distributed import clusters
+from rapids_trav.edges.edge_source import DaskEdges
 from rapids_trav.edges.sources import Ends, open_edges
 from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Frame
@@ -223,15 +224,14 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         )
         with shown("building the graph", progress):
             try:
-                table = open_edges(edges, engine)
-                cluster = None
-                if table.partitions is not None or options.for_workers:
-                    cluster = clusters.cluster_for(edges, options)
-                if cluster is None:
-                    return cls._asking(LocalGraph(build.build(table, options)))
+                source = open_edges(edges, engine)
+                if isinstance(source, DaskEdges) or options.for_workers:
+                    cluster = clusters.cluster_for(source, options)
+                    if cluster is not None:
+                        return cls._asking(clusters.build(source, options, cluster))
+                return cls._asking(LocalGraph(build.build(source, options)))
             except (MemoryError, RuntimeError) as error:
                 raise as_memory_error(error, "building the graph", engine)  # noqa: B904 -- itself, or has its cause
-            return cls._asking(clusters.build(edges, options, cluster))
 
     @classmethod
     def open(

@@ -1,78 +1,20 @@
-"""Attributes of `Graph`, and the interface of the place where it lives and is asked (`Questions`)."""
+"""Attributes of `Graph`, which come from the place where it lives and is asked (`Questions`)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from typing import Any, Protocol
+from collections.abc import Hashable
 
-from rapids_trav.algorithms.bfs_stream import BfsStream
-from rapids_trav.algorithms.options import SearchOptions
 from rapids_trav.algorithms.results import LocalValues
+from rapids_trav.distributed.questions import DistributedQuestions
 from rapids_trav.engines.interface import Engine
 from rapids_trav.errors import TravError
-from rapids_trav.frames.columns import Frame
-from rapids_trav.graph.local import LocalGraph
+from rapids_trav.graph.local import ClosedQuestions, LocalGraph
 from rapids_trav.ids.maps import IdMap
 from rapids_trav.memory.budget import Budget
 from rapids_trav.storage.edge_rows import RowReader
 from rapids_trav.storage.in_memory import InMemory
 
-
-class Questions(Protocol):
-    """Backend of `Graph`, which documents the queries and checks their options.
-
-    Attributes
-    ----------
-    directed : bool
-    weight : hashable or None
-    n_edges : int
-    build_times : dict of str to float
-    """
-
-    directed: bool
-    weight: Hashable | None
-    n_edges: int
-    build_times: dict[str, float]
-
-    @property
-    def n_vertices(self) -> int:
-        """Number of vertices."""
-
-    @property
-    def ends(self) -> tuple[Sequence[Hashable], Sequence[Hashable]]:
-        """Columns of the sources and of the destinations."""
-
-    @property
-    def edge_columns(self) -> list[Hashable]:
-        """Columns of the edge list."""
-
-    @property
-    def frame_library(self) -> str:
-        """Library of the caller's frames and of the answers."""
-
-    @property
-    def engine(self) -> Engine:
-        """Engine that runs searches and programs."""
-
-    @property
-    def budget(self) -> Budget | None:
-        """The memory limit, or None."""
-
-    @property
-    def location(self) -> str:
-        """Engine and place of the graph, in words."""
-
-    def ask(self, query: Callable[..., Any], *arguments: object) -> Any:
-        """Answer a query, a function that takes a `TraversableGraph` first, or as its name is answered here.
-
-        The last argument may hold its options.
-        """
-
-    def bfs_stream(self, roots: object, options: SearchOptions) -> BfsStream[Frame]:
-        """Answer `Graph.bfs_stream`, whose searches run as the caller reads their answers."""
-
-    def close(self) -> None:
-        """Free the memory that the graph holds outside this object."""
+Questions = LocalGraph | DistributedQuestions | ClosedQuestions  # the place where a graph is asked
 
 
 class GraphProperties:

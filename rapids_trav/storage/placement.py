@@ -45,6 +45,8 @@ class MemoryLimits:
         share of the free memory.  None: they are read at once.
     spill : path or None
         Folder for arrays in files.
+    free : int
+        Bytes of the engine's memory that were free at the time, if it was looked at; else 0.
     spread : SpreadEngine or None
         The engine if its devices hold the edges together, which then have no limits.
     """
@@ -52,6 +54,7 @@ class MemoryLimits:
     limit: int | None = None
     reading: int | None = None
     spill: str | os.PathLike[str] | None = None
+    free: int = 0
     spread: SpreadEngine | None = None
 
     @classmethod
@@ -71,13 +74,16 @@ class MemoryLimits:
         if memory_limit is not None:
             limit = parse_limit(memory_limit)
             return cls(limit, limit, spill)
-        if n_edges is not None and _exceed(engine, 0, n_edges, directed=directed):
-            return cls(None, _share(engine), spill)
-        return cls(spill=spill)
+        if n_edges is None:
+            return cls(spill=spill)
+        free = engine.free_bytes()
+        exceeds = graph_bytes(engine.place == "host", 0, n_edges, directed=directed) > free
+        return cls(None, int(SHARE * free) if exceeds else None, spill, free)
 
     def of_what_is_free(self, engine: Engine) -> MemoryLimits:
         """Return limits by the free memory, for a graph whose build without limits ran out of memory."""
-        return MemoryLimits(_share(engine), _share(engine), self.spill)
+        share = int(SHARE * engine.free_bytes())
+        return MemoryLimits(share, share, self.spill)
 
     @property
     def rows_at_once(self) -> int:
@@ -168,15 +174,16 @@ def place_edges(
     weighted: bool,
 ) -> Placement:
     """Decide where the edges are stored, given the vertices, whose ids take `id_bytes`."""
-    limit = limits.limit
+    limit, host = limits.limit, engine.place == "host"
     if limits.spread is not None:
         return Placement(None, outside=False, keeps_codes=True, spread=limits.spread)
     if limit is None:
-        exceed = _exceed(engine, n_vertices, n_edges, directed=directed, weighted=weighted)
-        if limits.reading is None and not exceed:
+        needed = graph_bytes(host, n_vertices, n_edges, directed=directed, weighted=weighted)
+        # Looking at the free memory again takes longer than numbering the vertices of a small graph.
+        fits = needed <= limits.free // 2 or needed <= engine.free_bytes()
+        if limits.reading is None and fits:
             return Placement(None, outside=False, keeps_codes=True)
-        limit = _share(engine)
-    host = engine.place == "host"
+        limit = int(SHARE * engine.free_bytes())
     needed = in_memory_bytes(host, n_vertices, n_edges, directed=directed, weighted=weighted) + id_bytes
     both_ways = 2 * n_edges if directed else n_edges  # symmetrised, a directed graph has each edge twice
     return Placement(
@@ -187,14 +194,3 @@ def place_edges(
         in_memory=needed,
         edges=graph_bytes(host, n_vertices, both_ways, directed=directed, weighted=weighted),
     )
-
-
-def _exceed(engine: Engine, n_vertices: int, n_edges: int, *, directed: bool, weighted: bool = False) -> bool:
-    """Return whether a graph needs more than the free memory."""
-    host = engine.place == "host"
-    needed = graph_bytes(host, n_vertices, n_edges, directed=directed, weighted=weighted)
-    return needed > engine.free_bytes()
-
-
-def _share(engine: Engine) -> int:
-    return int(SHARE * engine.free_bytes())
