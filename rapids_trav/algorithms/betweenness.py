@@ -20,7 +20,9 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import View
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import Frame
-from rapids_trav.storage.block_sizes import sharing
+from rapids_trav.memory.budget import holding
+from rapids_trav.memory.model.search import SHARED
+from rapids_trav.storage.block_sizes import query_bytes
 
 
 def betweenness(graph: TraversableGraph, options: BetweennessOptions) -> Frame:
@@ -31,7 +33,13 @@ def betweenness(graph: TraversableGraph, options: BetweennessOptions) -> Frame:
     sources = _sources(graph, options)
     edges = options.of == "edges"
     directed = graph.directed and options.direction != "both"
-    with sharing(graph.storage, graph.engine, view, edges) as together:
+    table = query_bytes(graph.engine.place, n)
+    together = table.n_threads if table.host else SHARED
+    needed = table.betweenness(view.stored.n_edges, edges, together)
+    if not table.host and needed > (graph.budget.free if graph.budget else graph.engine.free_bytes()):
+        together = 1
+        needed = table.betweenness(view.stored.n_edges, edges, together)
+    with holding(graph.budget, needed, "the betweenness"):
         shares = graph.engine.shortest_path_shares(view, sources, edges, together)
         score = shares.vertices if shares.edges is None else shares.edges
         if not bool(xp.isfinite(score).all()):

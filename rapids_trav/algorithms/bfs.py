@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from operator import attrgetter
 from typing import Any, Generic, NamedTuple
 
@@ -25,8 +26,10 @@ from rapids_trav.errors import TravMemoryError
 from rapids_trav.frames.columns import BitMasked, Frame, Masked
 from rapids_trav.frames.kinds import FrameT
 from rapids_trav.ids.lookup import lookup
-from rapids_trav.ids.maps import Column, IntegerTable, vertex_dtype
-from rapids_trav.memory.model.search import Searches, answer_bytes
+from rapids_trav.ids.maps import Column, IntegerTable
+from rapids_trav.memory.budget import foresee
+from rapids_trav.memory.model.search import QueryBytes
+from rapids_trav.storage.block_sizes import query_bytes
 from rapids_trav.storage.in_memory import MemoryView
 from rapids_trav.utilities.progress import part_of, report
 
@@ -102,8 +105,8 @@ def answer_room(graph: TraversableGraph, each: bool, reached_only: bool) -> int:
     """Return the bytes of an answer, per vertex of each search; 0 if none are counted."""
     if graph.budget is None:
         return 0
-    vertex = vertex_dtype(graph.n_vertices).itemsize
-    return answer_bytes(vertex, each, graph.ids.rank is not None, reached_only)
+    table = query_bytes(graph.engine.place, graph.n_vertices)
+    return table.answer(each=each, ranked=graph.ids.rank is not None, reached_only=reached_only)
 
 
 def whole_answers(graph: TraversableGraph) -> tuple[WholeAnswers | None, IntegerTable | None]:
@@ -144,7 +147,8 @@ def searches(
     options: BfsOptions,
     room: int,
     deterministic: bool = False,
-    beside: int = 0,
+    later: int = 0,
+    at_once: int = BATCH_SOURCES,
 ) -> Iterator[tuple[int, Search]]:
     """Search the view; yield for each batch of sources the position of the first, and the results.
 
@@ -155,37 +159,44 @@ def searches(
     Parameters
     ----------
     room : int
-        Bytes, for each vertex of each search, of the arrays that the caller makes from a batch, beside
+        Bytes, for each vertex of each search, of the arrays that the caller makes from a batch, without
         distances and predecessors; the memory of predecessors is counted even if they are not asked for.
     deterministic : bool
         Whether predecessors are the smallest of the valid ones.
-    beside : int
-        Total bytes that the caller will ask for while a batch is held.
+    later : int
+        The most bytes that the caller asks for while a batch is held.
+    at_once : int
+        The most sources of a batch.
     """
     engine = graph.engine
     smallest = deterministic and options.predecessors
     if smallest:
         options = replace(options, predecessors=False)
-    asked = Searches(options.variant, answer=room, beside=beside, trace=options.trace)
-    if not options.each:
-        with view.searching(asked):
-            found = engine.search(view, sources, options)
-            report(len(sources), len(sources), "sources")
-            yield 0, with_smallest(graph, view, found) if smallest else found
-            del found
-        return
+
+    def needed(table: QueryBytes, number: int = 1) -> int:
+        if not options.each:
+            return table.search(room, options.trace)
+        together = options.variant == "auto"
+        return table.searches(number, room, repeated=bool(repeated), together=together)
+
     repeated = options.repeated
-    if repeated is None:
-        repeated = len(sources) > 1 and len(engine.xp.unique(sources)) < len(sources)
-    asked = replace(asked, number=1, repeated=repeated)
-    step = max(1, min(BATCH_SOURCES, BATCH_ENTRIES // max(graph.n_vertices, 1), len(sources)))
-    step = view.searches_at_once(step, asked)
-    step = step // 64 * 64 or step  # fill whole words of a bit-parallel search
-    for first in range(0, len(sources), step):
-        part = sources[first : first + step]
-        with view.searching(replace(asked, number=len(part))):
-            with part_of(first, len(sources), "sources"):
-                found = _search_each(engine, view, part, options, repeated)
+    if later:
+        foresee(graph.budget, lambda: needed(query_bytes(engine.place, graph.n_vertices)) + later)
+    parts = [(0, sources)]
+    if options.each:
+        if repeated is None:
+            repeated = len(sources) > 1 and len(engine.xp.unique(sources)) < len(sources)
+        step = max(1, min(at_once, BATCH_ENTRIES // max(graph.n_vertices, 1), len(sources)))
+        step = view.searches_at_once(step, lambda table, number: needed(table, number) + later)
+        step = step // 64 * 64 or step  # fill whole words of a bit-parallel search
+        parts = [(first, sources[first : first + step]) for first in range(0, len(sources), step)]
+    for first, part in parts:
+        with view.searching(partial(needed, number=len(part)), options.variant):
+            if options.each:
+                with part_of(first, len(sources), "sources"):
+                    found = _search_each(engine, view, part, options, bool(repeated))
+            else:
+                found = engine.search(view, part, options)
             report(first + len(part), len(sources), "sources")
             yield first, with_smallest(graph, view, found) if smallest else found
             del found

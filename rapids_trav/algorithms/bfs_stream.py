@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Generator, Hashable, Iterator, Sized
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from functools import partial
 from types import TracebackType
 from typing import Generic, cast
 from weakref import WeakSet
@@ -40,7 +41,7 @@ from rapids_trav.frames.columns import BitMasked, Frame
 from rapids_trav.frames.kinds import FrameT
 from rapids_trav.ids.given import each_vertex
 from rapids_trav.ids.maps import Column
-from rapids_trav.memory.model.search import Searches
+from rapids_trav.memory.model.search import QueryBytes
 from rapids_trav.storage.in_memory import MemoryView
 from rapids_trav.utilities.progress import ProgressOption, opened
 
@@ -193,11 +194,11 @@ def _answers(
     queue = graph.engine.bfs_stream if graph.n_vertices else None
 
     def prepare(_: TraversableGraph) -> None:
-        with view.searching(maker.room):
+        with view.searching(maker.needed):
             pass  # builds what searches read, and refuses if there is no room for one
 
     answered(graph, NAME, prepare)
-    with view.searching_ahead(0 if queue is None else AHEAD, maker.room) as ahead, ExitStack() as open_:
+    with view.searching_ahead(0 if queue is None else AHEAD, maker.needed) as ahead, ExitStack() as open_:
         searches: Iterator[Search] = _OneByOne(graph, view, maker.options, roots)
         if ahead and queue is not None:
             searches = open_.enter_context(closing(queue(view, roots, maker.options, ahead)))
@@ -287,8 +288,8 @@ class _FrameMaker:
         frame then reports it.
     options : BfsOptions
         Options of the searches.
-    room : Searches
-        Memory of one answer while it is made.
+    needed : callable
+        Returns the bytes of one answer while it is made, from the table for the graph.
     """
 
     def __init__(
@@ -301,12 +302,12 @@ class _FrameMaker:
         self._columns: dict[str, Column | BitMasked] | None = None
         self.lenient = self._table is not None and graph.n_vertices > 0
         self.options = replace(asked, predecessors=options.predecessors and not self._smallest)
-        self.room = Searches(answer=answer_room(graph, False, options.reached_only))
+        self.needed = partial(QueryBytes.search, answer=answer_room(graph, False, options.reached_only))
 
     def frame(self, searches: Iterator[Search], roots: _Roots) -> Frame | None:
         """Return the answer of the next search; None if there is none."""
         graph = self._graph
-        with self._view.searching(self.room):
+        with self._view.searching(self.needed):
             # If others hold the memory that a step needs, the steps after the last finished one are repeated.
             if self._columns is None:
                 if self._found is None:

@@ -18,7 +18,8 @@ from rapids_trav.algorithms.request import resolve
 from rapids_trav.algorithms.run import Answer, OnPage, answer
 from rapids_trav.engines.runs import Run, RunOptions
 from rapids_trav.ids.maps import vertex_dtype
-from rapids_trav.memory.model.program import question_bytes, union_bytes, union_bytes_on_gpu
+from rapids_trav.memory.budget import holding
+from rapids_trav.storage.block_sizes import query_bytes
 from rapids_trav.utilities.progress import streamed
 
 
@@ -34,15 +35,10 @@ def components(graph: TraversableGraph, options: ComponentsOptions) -> Answer:
 def labelled(
     graph: TraversableGraph, options: ComponentsOptions, on_page: OnPage | None = None
 ) -> Iterator[Run]:
-    """Yield the run, whose values are labels, while holding the memory that the answer needs beside them."""
+    """Yield the run, whose values are labels, while holding memory for it and for the answer."""
     view = graph.storage.link_view(resolve(graph, options.where))
-    n, dtype, ranked = graph.n_vertices, vertex_dtype(graph.n_vertices), graph.ids.rank is not None
-    own = question_bytes(dtype.itemsize, ranked) * n
-    trees = (
-        union_bytes(n, dtype.itemsize)
-        if graph.engine.place == "host"
-        else union_bytes_on_gpu(n, dtype.itemsize, view.paged)
-    )
-    with graph.storage.room(own, "the components of vertices", trees):
-        places = graph.values.places(dtype) if ranked else None
+    ranked = graph.ids.rank is not None
+    needed = query_bytes(graph.engine.place, graph.n_vertices).components(ranked, view.paged)
+    with holding(graph.budget, needed, "the components of vertices"):
+        places = graph.values.places(vertex_dtype(graph.n_vertices)) if ranked else None
         yield graph.engine.links(view, places, RunOptions(trace=options.trace, on_page=on_page))

@@ -11,6 +11,7 @@ from collections.abc import Sized
 
 import numpy as np
 
+from rapids_trav.algorithms.bfs import searches
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import CentralityOptions
 from rapids_trav.algorithms.request import on_engine, resolve
@@ -19,9 +20,7 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import BfsOptions, PairDistances, PairSearch
 from rapids_trav.errors import TravError, a_type
 from rapids_trav.frames.columns import Frame, Masked
-from rapids_trav.memory.model.search import Searches
 from rapids_trav.storage.in_memory import MemoryView
-from rapids_trav.utilities.progress import report
 
 AT_ONCE = 64  # full searches that run together; also the number of pairs used to estimate the cost of a pair
 DEEP = 32  # beyond this distance, searches that run together have few rows in common
@@ -55,8 +54,12 @@ def _cheapest(
     xp = graph.engine.xp
     distance = xp.empty(len(starts), np.int32)
     first, rest = slice(0, AT_ONCE), slice(AT_ONCE, None)
-    with view.searching(Searches(number=2)):
-        tried = two_ended(view, starts[first], ends[first])
+
+    def from_both_ends(pairs: Array | slice) -> PairDistances:
+        with view.searching(lambda table: table.searches(2)):
+            return two_ended(view, starts[pairs], ends[pairs])
+
+    tried = from_both_ends(first)
     distance[first] = tried.distance
     if len(starts) <= AT_ONCE:
         return distance
@@ -65,8 +68,7 @@ def _cheapest(
     together, alone = (AT_ONCE + xp.flatnonzero(chosen) for chosen in (shared, ~shared))
     distance[together] = _by_full_searches(graph, view, starts[together], ends[together])
     if len(alone):
-        with view.searching(Searches(number=2)):
-            distance[alone] = two_ended(view, starts[alone], ends[alone]).distance
+        distance[alone] = from_both_ends(alone).distance
     return distance
 
 
@@ -77,15 +79,11 @@ def _by_full_searches(graph: TraversableGraph, view: MemoryView, starts: Array, 
     if not len(starts):
         return distance
     sources, source = xp.unique(starts, return_inverse=True)
-    step = view.searches_at_once(min(AT_ONCE, len(sources)), Searches(number=1))
-    for first in range(0, len(sources), step):
-        chosen = sources[first : first + step]
-        with view.searching(Searches(number=len(chosen))):
-            found = graph.engine.search_each(view, chosen, BfsOptions(predecessors=False)).distance
-            own = xp.flatnonzero((source >= first) & (source < first + len(chosen)))
-            distance[own] = found[source[own] - first, ends[own]]
-            del found
-        report(first + len(chosen), len(sources), "sources")
+    options = BfsOptions(predecessors=False, each=True, repeated=False)
+    for first, found in searches(graph, view, sources, options, 0, at_once=AT_ONCE):
+        own = xp.flatnonzero((source >= first) & (source < first + len(found.distance)))
+        distance[own] = found.distance[source[own] - first, ends[own]]
+        del found
     return distance
 
 

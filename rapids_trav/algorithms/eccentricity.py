@@ -27,7 +27,6 @@ from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import ComponentsOptions
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import BfsOptions
-from rapids_trav.memory.model.search import bounds_bytes
 from rapids_trav.storage.block_sizes import adding_up
 from rapids_trav.storage.filters import Where
 from rapids_trav.utilities.progress import report
@@ -46,11 +45,7 @@ def eccentricities(
     xp, values = graph.engine.xp, graph.values
     view = graph.storage.view("both", where)
     label, size = _components(graph, where)
-    n_bytes = bounds_bytes(graph.n_vertices)
-    with (
-        adding_up(view, graph.n_vertices, "sources", n_bytes) as together,  # a single search takes less
-        graph.storage.room(n_bytes, "the eccentricities"),
-    ):
+    with adding_up(view, graph.n_vertices, "sources", bounds=True) as together:  # one search takes less
         lower, upper = xp.zeros(graph.n_vertices, np.int32), (size[label] - 1).astype(np.int32)
         degree = view.degrees()
         options, n_searches = BfsOptions(predecessors=False), 0

@@ -17,9 +17,10 @@ from rapids_trav.frames import exchange
 from rapids_trav.frames.columns import Masked
 from rapids_trav.frames.exchange import EdgeColumns
 from rapids_trav.frames.kinds import FrameT
+from rapids_trav.memory.budget import foresee
 from rapids_trav.memory.model.build import FOUND_BYTES
-from rapids_trav.memory.model.search import KHOP_BYTES, Searches, neighborhood_bytes
-from rapids_trav.storage.block_sizes import reading
+from rapids_trav.memory.model.search import KHOP_BYTES
+from rapids_trav.storage.block_sizes import query_bytes, reading
 from rapids_trav.storage.edge_rows import EdgeRows
 from rapids_trav.utilities.progress import report
 
@@ -156,10 +157,9 @@ def khop(graph: TraversableGraph, seeds: object, k: int, options: SearchOptions)
     own, table = whole_answers(graph)
     checked = own is None or table is None or graph.n_vertices == 0
     view, sources, asked = ask(graph, seeds, limited, "seeds", checked)
-    n_bytes = neighborhood_bytes(graph.n_vertices, graph.ids.nbytes)
-    in_hand = FOUND_BYTES * min(FEWEST_ROWS, graph.n_edges)
-    memory = Searches(asked.variant, answer=KHOP_BYTES, later=n_bytes + in_hand)
-    with view.searching(memory):
+    later = query_bytes(graph.engine.place, graph.n_vertices).neighborhood(graph.ids.nbytes)
+    foresee(graph.budget, lambda: later + FOUND_BYTES * min(FEWEST_ROWS, graph.n_edges))
+    with view.searching(lambda table: table.search(KHOP_BYTES), asked.variant):
         distance = graph.engine.search(view, sources, asked).distance
         report(len(sources), len(sources), "sources")
         indexed = graph.rows if graph.budget is None and isinstance(graph.rows, EdgeRows) else None
@@ -180,10 +180,7 @@ def khop(graph: TraversableGraph, seeds: object, k: int, options: SearchOptions)
     if indexed is not None:
         edges = graph.deliver(indexed.near(chosen, where, graph.engine, vertices))
         return Neighborhood.of(found, edges, columns_of(graph))
-    with (
-        graph.storage.room(n_bytes, "the vertices of a neighbourhood", in_hand),
-        reading(graph.budget, graph.n_edges, FOUND_BYTES, fewest=FEWEST_ROWS) as block,
-    ):
+    with reading(graph.budget, graph.n_edges, FOUND_BYTES, fewest=FEWEST_ROWS, fixed=later) as block:
         at_once = None if graph.budget is None else block
         edges = graph.deliver(graph.rows.inside(chosen, where, at_once))
     return Neighborhood.of(found, edges, columns_of(graph))

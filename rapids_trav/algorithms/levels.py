@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 from typing import get_args
 
@@ -16,14 +16,9 @@ from rapids_trav.algorithms.results import levels_of_many
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.frames.columns import Frame, Masked
 from rapids_trav.ids.lookup import lookup
-from rapids_trav.ids.maps import vertex_dtype
-from rapids_trav.memory.model.search import (
-    DEGREES_BYTES,
-    DISTANCE_BYTES,
-    counted_at_once,
-    levels_bytes,
-    search_bytes,
-)
+from rapids_trav.memory.budget import holding
+from rapids_trav.memory.model.search import DEGREES_BYTES, DISTANCE_BYTES, counted_at_once
+from rapids_trav.storage.block_sizes import query_bytes
 from rapids_trav.utilities.checks import one_of
 
 
@@ -32,12 +27,17 @@ def levels(graph: TraversableGraph, sources: object, options: SearchOptions) -> 
     xp, n = graph.engine.xp, graph.n_vertices
     checked = graph.engine.answers is None or n == 0
     view, roots, asked = ask(graph, sources, options, checked=checked)
-    spare = 0
-    if not asked.each:  # the working memory of a joint search is free when its distances are counted
-        spare = search_bytes(graph.engine.place == "host", n, vertex_dtype(n).itemsize) - DISTANCE_BYTES * n
+
+    def needed(n_levels: int) -> int:
+        table = query_bytes(graph.engine.place, n)
+        # The working memory of a joint search is free when its distances are counted.
+        spare = 0 if asked.each else table.state - DISTANCE_BYTES * n
+        return max(table.levels(n_levels) - spare, 0)
+
     parts: list[tuple[int | Array, Counted]] = []
-    for first, found in searches(graph, view, roots, asked, 0, beside=max(levels_bytes(n, n + 1) - spare, 0)):
-        for place, counted in _count(graph, xp.atleast_2d(found.distance), spare):
+    later = 0 if graph.budget is None else needed(n + 1)
+    for first, found in searches(graph, view, roots, asked, 0, later=later):
+        for place, counted in _count(graph, xp.atleast_2d(found.distance), needed):
             parts.append((first + place, counted))
         del found
     search: Array | None = None
@@ -61,7 +61,9 @@ def _joined(parts: Sequence[Array], xp: ModuleType) -> Array:
     return parts[0] if len(parts) == 1 else xp.concatenate([xp.asarray(part) for part in parts])
 
 
-def _count(graph: TraversableGraph, distance: Array, spare: int) -> Iterator[tuple[int | Array, Counted]]:
+def _count(
+    graph: TraversableGraph, distance: Array, needed: Callable[[int], int]
+) -> Iterator[tuple[int | Array, Counted]]:
     """Count the levels of each search of a batch; yield them with the place of their search in the batch.
 
     Under a memory limit, searches are counted one by one, a part of the vertices at a time.  Otherwise as
@@ -71,7 +73,7 @@ def _count(graph: TraversableGraph, distance: Array, spare: int) -> Iterator[tup
     if graph.budget is not None:
         for place, of_one in enumerate(distance):
             n_bins = graph.values.most(of_one) + 2
-            with graph.storage.room(max(levels_bytes(n, n_bins) - spare, 0), "the levels"):
+            with graph.budget.hold(needed(n_bins), "the levels"):
                 counted = graph.values.count_levels(of_one, n_bins, counted_at_once(n))
             yield place, counted
         return
@@ -92,7 +94,7 @@ def degrees(graph: TraversableGraph, direction: Direction) -> Frame:
     one_of("direction", direction, get_args(Direction))
     view = graph.storage.view(direction)
     rows = graph.collector(graph.n_vertices)
-    with graph.storage.room(DEGREES_BYTES * graph.n_vertices, "the degrees"):
+    with holding(graph.budget, DEGREES_BYTES * graph.n_vertices, "the degrees"):
         degree = graph.values.in_order(view.degrees())
         rows.add(graph.vertex_columns("vertex") | {"degree": degree}, len(degree))
         return graph.deliver(rows.frame())

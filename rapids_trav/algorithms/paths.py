@@ -19,8 +19,7 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import Search
 from rapids_trav.frames.columns import Frame, Masked
 from rapids_trav.ids.lookup import lookup
-from rapids_trav.ids.maps import vertex_dtype
-from rapids_trav.memory.model.search import paths_bytes
+from rapids_trav.storage.block_sizes import query_bytes
 from rapids_trav.utilities.progress import report
 
 
@@ -34,7 +33,7 @@ def paths(graph: TraversableGraph, sources: object, options: PathOptions) -> Fra
     if ends is None:
         ends = distinct(graph, vertices(graph, "targets", None))
     parts = []
-    room = paths_bytes(vertex_dtype(graph.n_vertices).itemsize, asked.each)
+    room = query_bytes(graph.engine.place, graph.n_vertices).paths(asked.each)
     for first, found in searches(graph, view, roots, asked, room, options.deterministic):
         n_searches = len(found.distance) if asked.each else 1
         if own and table and n_searches == (len(roots) if asked.each else 1):

@@ -24,6 +24,7 @@ from rapids_trav.engines.runs import BlockSpan, GatherView, IterationTrace, Run,
 from rapids_trav.errors import TravError, listed, warn
 from rapids_trav.frames.columns import Frame, Masked, move
 from rapids_trav.ids.maps import Column
+from rapids_trav.memory.budget import foresee, holding
 from rapids_trav.memory.model.program import question_bytes
 from rapids_trav.programs.definition import Program, kind_of
 from rapids_trav.programs.parameters import check_parameters, parameter_numbers
@@ -75,7 +76,7 @@ def running(
     own : int
         Bytes per vertex of these arrays.
     after : callable
-        Returns the bytes that the question will ask for once the run has ended.
+        Returns the most bytes that the question takes once the run has ended.
     """
     options = RunOptions(
         weighted=question.weighted,
@@ -86,13 +87,14 @@ def running(
         n_streams=question.settings.n_streams,
     )
 
-    def beside() -> int:
-        return max(least_of_run(graph.engine.place, view, program, options), after())
-
     if question.checkpoint_every == PAGE and not is_device(graph.engine):
         own += np.dtype(program.dtype).itemsize  # the journal's copy of the values
-
-    return graph.storage.room(own * graph.n_vertices, f"the values of program {program.name!r}", beside)
+    n_bytes = own * graph.n_vertices
+    foresee(
+        graph.budget,
+        lambda: n_bytes + max(least_of_run(graph.engine.place, view, program, options), after()),
+    )
+    return holding(graph.budget, n_bytes, f"the values of program {program.name!r}")
 
 
 def gather_view(graph: TraversableGraph, program: Program, question: ProgramOptions) -> GatherView:

@@ -40,6 +40,7 @@ from rapids_trav.frames.columns import Masked
 from rapids_trav.frames.decimals import column_of, from_integers
 from rapids_trav.frames.sums import LIMIT, magnitude
 from rapids_trav.ids.maps import Column, vertex_dtype
+from rapids_trav.memory.budget import holding
 from rapids_trav.memory.model.build import TIGHT_BYTES
 from rapids_trav.memory.model.program import equals_bytes, question_bytes, tree_bytes
 from rapids_trav.programs.definition import Program
@@ -311,9 +312,7 @@ def shortest_tree(
             yield u[level], v[level]
 
     n_level = sum(len(u) for u, _ in among_equals()) if view.limited else 0
-    with view.charged(
-        equals_bytes(len(left), n_level), "predecessors along edges of weight 0", _in_hand(view)
-    ):
+    with holding(view.limited, equals_bytes(len(left), n_level), "predecessors along edges of weight 0"):
         return _among_equals(engine, predecessor, list(among_equals()), xp.flatnonzero(settled))
 
 

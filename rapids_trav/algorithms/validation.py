@@ -14,7 +14,6 @@ Reference: Graph500 benchmark specification, section "Validation".
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from types import ModuleType
 
 import numpy as np
@@ -25,7 +24,7 @@ from rapids_trav.csr.adjacency import BLOCK, Array, edge_blocks
 from rapids_trav.engines.interface import Engine, View
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import Frame, id_names, move
-from rapids_trav.memory.budget import Budget
+from rapids_trav.memory.budget import Budget, foresee, holding
 from rapids_trav.memory.model.build import CHECKED_BYTES
 from rapids_trav.memory.model.search import MARK_BYTES, TREE_BYTES
 from rapids_trav.storage.block_sizes import FEWEST_IN_HAND, reading
@@ -35,7 +34,7 @@ MOST_BLOCKS = 1 << 10  # however small the limit: on a GPU each block takes seve
 
 SOURCES = "rule 1: not exactly the sources have distance 0"
 ROOTS = "rule 1: a source has a predecessor"
-REACHED = "rule 2: not exactly the reached vertices beside the sources have a predecessor"
+REACHED = "rule 2: not exactly the reached vertices other than the sources have a predecessor"
 UP = "rule 3: a predecessor is not one level up"
 EDGE = "rule 4: a predecessor is not joined to its vertex by an edge"
 LEVEL = "rule 5: an edge leads too far down"
@@ -72,10 +71,11 @@ def check_tree(
         If the tree breaks a rule; the message names each broken rule and a vertex that breaks it.
     """
     n = graph.n_vertices
-    beside = MARK_BYTES * n + CHECKED_BYTES * _fewest(max(2 * graph.n_edges, n))
 
     def check(graph: TraversableGraph, sources: object) -> None:
-        with graph.storage.room(TREE_BYTES * n, "a tree to check", beside):
+        block = CHECKED_BYTES * _fewest(max(2 * graph.n_edges, n))
+        foresee(graph.budget, lambda: (TREE_BYTES + MARK_BYTES) * n + block)
+        with holding(graph.budget, TREE_BYTES * n, "a tree to check"):
             _check_tree(graph, result, sources, direction, where, depth_limit)
 
     answered(graph, "check_tree", check, sources)
@@ -127,7 +127,7 @@ def broken_rules(
 ) -> list[str]:
     """Return the rules that the arrays of a joint search break, each with an internal vertex that breaks it.
 
-    Vertices and edges are read in blocks, so the edges may be in memory or outside it.  Beside the arrays,
+    Vertices and edges are read in blocks, so the edges may be in memory or outside it.  Besides the arrays,
     this takes two bytes per vertex and `CHECKED_BYTES` per edge of a block, which is as large as the budget
     allows.
 
@@ -142,9 +142,8 @@ def broken_rules(
     """
     xp, n = engine.xp, view.n_vertices
     edges = view.stored
-    marks = nullcontext() if budget is None else budget.hold(MARK_BYTES * n, "the check of a tree")
     most = max(edges.n_edges, n)
-    with marks, reading(budget, most, CHECKED_BYTES, BLOCK, fewest=_fewest(most)) as block:
+    with reading(budget, most, CHECKED_BYTES, BLOCK, fewest=_fewest(most), fixed=MARK_BYTES * n) as block:
         is_source, joined = xp.zeros(n, dtype=bool), xp.zeros(n, dtype=bool)
         is_source[sources] = True
         broken = _Broken()

@@ -15,7 +15,7 @@ from rapids_trav.engines.presence import gpu_is_there
 from rapids_trav.engines.searches import DistanceSums, PathShares, SumsOf
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import move
-from rapids_trav.memory.model.search import SHARED, shares_bytes
+from rapids_trav.memory.model.search import SHARED, QueryBytes
 
 WORTHWHILE = 1 << 32  # searches times entries of the rows: about a second of the CPU's work
 # Entries of the rows from which a GPU gains.  An H100 takes 0.1 ms for a level of 256 searches, be it small:
@@ -72,7 +72,7 @@ def _engine(structure: Structure, n_searches: int) -> Engine:
 
     engine: Engine = CudaEngine()
     n_bytes = (1 + structure.directed) * sum(part.nbytes for part in rows)
-    n_bytes += shares_bytes(False, structure.n, entries, False, 8, SHARED)  # more than any other
+    n_bytes += QueryBytes(False, structure.n, 8).shares(entries, False, SHARED)  # more than any other
     return engine if n_bytes <= engine.free_bytes() else CpuEngine()
 
 

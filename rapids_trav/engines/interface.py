@@ -286,7 +286,7 @@ class Engine(Builder, Protocol):
     def shortest_path_shares(self, view: View, sources: Array, edges: bool, together: int) -> PathShares:
         """Sum the shares of vertices, and of edges if asked, in the shortest paths from the sources.
 
-        There is memory for `together` searches at once, as `memory.model.search.shares_bytes` counts it.
+        There is memory for `together` searches at once, as `memory.model.search.QueryBytes` counts it.
         """
 
     def links(self, view: LinkView, places: Array | None, options: RunOptions) -> Run:

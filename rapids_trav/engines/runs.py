@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array, WeightedRows
 from rapids_trav.csr.packed import PackedHome
-from rapids_trav.memory.budget import Beside, Budget
+from rapids_trav.memory.budget import Budget
 from rapids_trav.memory.model.program import RunShape
 from rapids_trav.programs.definition import Program, n_arguments
 from rapids_trav.programs.run_state import RunState
@@ -28,11 +27,11 @@ class Pages:
     budget
         Limit on the bytes that may be allocated, with a tracked peak; see `memory.budget`.
     n_streams : int
-        Pages that fit into the budget at once, beside the arrays with an entry for each vertex.
+        Pages that fit into the budget at once, next to the arrays with an entry for each vertex.
     cut : callable(resident_bytes, n_streams, most_bytes, more_edge_bytes) -> (firsts, n_streams), optional
-        Cuts the pages again, for an engine that knows how many bytes a run holds beside them, and in them for
-        each edge beside its destination and weight.  Each page has at most `most_bytes`, unless a single row
-        is longer.
+        Cuts the pages again, for an engine that knows how many other bytes a run holds, and how many more for
+        each edge of a page than its destination and weight.  Each page has at most `most_bytes`, unless a
+        single row is longer.
     packed : PackedHome, optional
         Keeper of the columns in fewer bits, for an engine that can unpack them.
     framed : PackedHome, optional
@@ -94,10 +93,6 @@ class GatherView:
         """The budget of the engine's memory; None without a limit."""
         return self.budget if self.pages is None else self.pages.budget
 
-    def charged(self, n_bytes: int, what: str, beside: Beside = 0) -> AbstractContextManager[None]:
-        """Charge `n_bytes` to the budget, if there is one, while the block runs; see `Budget.hold`."""
-        return nullcontext() if self.limited is None else self.limited.hold(n_bytes, what, beside)
-
 
 class WeightedPaths(NamedTuple):
     """Shortest paths by weight.
@@ -139,10 +134,6 @@ class LinkView:
     @property
     def n_vertices(self) -> int:
         return len(self.rows.row_offsets) - 1
-
-    def charged(self, n_bytes: int, what: str) -> AbstractContextManager[None]:
-        """Charge `n_bytes` to the budget, if there is one, while the block runs."""
-        return nullcontext() if self.budget is None else self.budget.hold(n_bytes, what)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import move
 from rapids_trav.graph.local import LocalGraph
 from rapids_trav.graph.properties import Questions
+from rapids_trav.memory.budget import holding
 from rapids_trav.memory.model.search import HISTOGRAM_BYTES
 from rapids_trav.utilities import svg
 from rapids_trav.utilities.sizes import readable
@@ -24,7 +25,7 @@ def graph_html(text: str, contents: Questions) -> str:
     )
     table = f"<table><tr><th>structure</th><th>bytes</th><th>place</th></tr>{rows}</table>"
     try:
-        with contents.storage.room(HISTOGRAM_BYTES * contents.n_vertices, "a histogram of the degrees"):
+        with holding(contents.budget, HISTOGRAM_BYTES * contents.n_vertices, "a histogram of the degrees"):
             picture = degree_bars(contents)
     except (TravError, MemoryError):  # no room for the degrees
         picture = ""

@@ -14,7 +14,7 @@ from rapids_trav.algorithms.options import SearchOptions
 from rapids_trav.algorithms.request import Found, answered
 from rapids_trav.algorithms.results import LocalValues, Rows
 from rapids_trav.csr import statistics
-from rapids_trav.csr.adjacency import Array
+from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.engines.interface import Engine
 from rapids_trav.errors import CLOSED, TravError
 from rapids_trav.frames.columns import Frame, id_names
@@ -165,16 +165,20 @@ def memory(graph: LocalGraph) -> Frame:
 
 def n_self_loops(graph: LocalGraph) -> int:
     """Count the rows whose two ends are the same vertex."""
-    stored = graph.storage.view().stored
-    with reading(graph.budget, stored.n_edges, COUNTED_BYTES) as block:
-        return statistics.self_loops(stored, graph.engine.xp, block)
+    return _counted(graph, lambda stored, block: statistics.self_loops(stored, graph.engine.xp, block))
 
 
 def n_duplicate_edges(graph: LocalGraph) -> int:
     """Count the rows that repeat an edge of an earlier row."""
+    xp, directed = graph.engine.xp, graph.directed
+    return _counted(graph, lambda stored, block: statistics.duplicate_edges(stored, xp, directed, block))
+
+
+def _counted(graph: LocalGraph, count: Callable[[Adjacency, int], int]) -> int:
+    """Return what `count` counts in the rows as stored, reading a block of edges at a time."""
     stored = graph.storage.view().stored
     with reading(graph.budget, stored.n_edges, COUNTED_BYTES) as block:
-        return statistics.duplicate_edges(stored, graph.engine.xp, graph.directed, block)
+        return count(stored, block)
 
 
 class ClosedQuestions:

@@ -15,8 +15,8 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from rapids_trav.errors import TravMemoryError
@@ -25,9 +25,8 @@ from rapids_trav.utilities.sizes import parse_bytes, readable, readable_limit
 SHOWN = 3  # holders that an error names; the rest are added up
 
 T = TypeVar("T")
-Beside = int | Callable[[], int]  # bytes, or a function that computes them when they are needed
 
-__all__ = ["Budget", "parse_bytes"]
+__all__ = ["Budget", "foresee", "holding", "parse_bytes"]
 
 
 @dataclass(eq=False)
@@ -42,16 +41,27 @@ class _Claim:
         Bytes that it holds now and releases when it ends.
     kept : int
         Bytes that it took for objects that outlive it.
+    foreseen : list of callable
+        Each counts the most bytes that it will hold at once.
     """
 
     granted: int = 0
     held: int = 0
     kept: int = 0
+    foreseen: list[Callable[[], int]] = field(default_factory=list)
 
     @property
     def promised(self) -> int:
         """Reserved bytes that the question has not taken yet."""
         return max(self.granted - self.held - self.kept, 0)
+
+    def most(self) -> int:
+        """Return the most bytes that are foreseen; counting them may itself be refused."""
+        self.foreseen, counted = [], self.foreseen
+        try:
+            return max((count() for count in counted), default=0)
+        finally:
+            self.foreseen = counted
 
 
 class _RoomTaken(TravMemoryError):
@@ -129,54 +139,46 @@ class Budget:
             claim = _Claim(granted=needed)
 
     def on_shortage(self, give_up: Callable[[], None]) -> None:
-        """Register the bound method that frees, on a shortage, the memory taken by `allocate_for`."""
+        """Register the bound method that frees, on a shortage, the spare memory of `keep_for`."""
         self._give_up = weakref.WeakMethod(give_up)
 
-    @contextmanager
-    def outlook(self, n_bytes: Beside) -> Iterator[None]:
-        """Make every refusal in a block name a limit that suffices for `n_bytes` and the bytes held now.
+    def foresee(self, n_bytes: Callable[[], int]) -> None:
+        """Make every later refusal of this question name a limit that suffices for `n_bytes` from now on.
 
-        A question that knows its whole need announces it before the first allocation, so a caller who raises
-        the limit has to do so only once.  Nothing is allocated.
+        A caller who raises the limit then has to do so only once.  The bytes are counted if the question is
+        refused; nothing is allocated.  Outside a question this has no effect.
         """
-        held, outlooks = self._held_by_question(), self._outlooks
+        if (claim := self._claim) is not None:
+            before = claim.held + claim.kept
+            claim.foreseen.append(lambda: before + n_bytes())
 
-        def total() -> int:
-            return held + (n_bytes if isinstance(n_bytes, int) else n_bytes())
-
-        outlooks.append(total)
-        try:
-            yield
-        finally:
-            outlooks.remove(total)
-
-    def allocate(self, n_bytes: int, what: str, beside: int = 0) -> None:
+    def allocate(self, n_bytes: int, what: str, more: int = 0) -> None:
         """Take `n_bytes` for `what`.
 
         Raises
         ------
         TravMemoryError
             If fewer bytes are left; nothing is taken then.  The limit that the message names also suffices
-            for `beside`, the bytes that will be asked for next.
+            for `more` bytes.
         """
         if not self.try_allocate(n_bytes, what):
             self._free_spare()
             if not self.try_allocate(n_bytes, what):
-                raise self.refusal(n_bytes, what, beside)
+                raise self.refusal(n_bytes, what, more)
 
     def require(self, n_bytes: int, what: str) -> None:
         """Raise the error that `allocate` would raise, without taking anything."""
         if n_bytes > self.free:
             raise self.refusal(n_bytes, what)
 
-    def fits(self, n_bytes: int, beside: int) -> bool:
-        """Return whether `n_bytes` could be kept, with `beside` bytes left for each question that runs alone.
+    def fits(self, n_bytes: int, left: int) -> bool:
+        """Return whether `n_bytes` could be kept, with `left` bytes left for each question that runs alone.
 
-        The bytes that this thread's question holds now are part of `beside`, unless they are more.
+        The bytes that this thread's question holds now are part of `left`, unless they are more.
         """
         with self._changed:
             held = 0 if self._claim is None else self._claim.held
-            return n_bytes + max(beside, held) <= self.limit - (self._lasting - self._spare)
+            return n_bytes + max(left, held) <= self.limit - (self._lasting - self._spare)
 
     def try_allocate(self, n_bytes: int, what: str) -> bool:
         """Take `n_bytes` for `what` if they are left; return whether they were."""
@@ -200,11 +202,6 @@ class Budget:
             else:
                 self._lasting -= n_bytes
 
-    def allocate_for(self, owner: object, n_bytes: int, what: str) -> None:
-        """Take `n_bytes` for `what` for the lifetime of `owner`, which a shortage may end."""
-        self.allocate(n_bytes, what)
-        self.keep_for(owner, n_bytes, what, spare=True)
-
     def keep_for(self, owner: object, n_bytes: int, what: str, spare: bool = False) -> None:
         """Keep `n_bytes` that this question took for `what` beyond its end, for the lifetime of `owner`.
 
@@ -220,18 +217,9 @@ class Budget:
         weakref.finalize(owner, self._end_of_owner, n_bytes, spare_bytes, what, claim).atexit = False
 
     @contextmanager
-    def hold(self, n_bytes: int, what: str, beside: Beside = 0) -> Iterator[None]:
-        """Hold `n_bytes` for the duration of a block, which will ask for up to `beside` more.
-
-        A refusal, of these bytes or of any in the block, names a limit that suffices for both.
-        """
-        with self.outlook(lambda: int(n_bytes) + (beside if isinstance(beside, int) else beside())):
-            self.allocate(n_bytes, what)
-            with self._given_back(n_bytes, what):
-                yield
-
-    @contextmanager
-    def _given_back(self, n_bytes: int, what: str) -> Iterator[None]:
+    def hold(self, n_bytes: int, what: str) -> Iterator[None]:
+        """Hold `n_bytes` for the duration of a block."""
+        self.allocate(n_bytes, what)
         passing = int(n_bytes) if self._claim is None else 0  # a question may also wait for these
         with self._changed:
             self._lasting -= passing
@@ -242,61 +230,42 @@ class Budget:
                 self._lasting += passing
                 self.release(n_bytes, what)
 
-    def refusal(self, n_bytes: int, what: str, beside: int = 0) -> TravMemoryError:
-        """Return the error for `what`, with the need, the holders of the rest and a sufficient limit."""
-        whole = self._foreseen()
+    def refusal(self, n_bytes: int, what: str, more: int = 0) -> TravMemoryError:
+        """Return the error for `what`, with the need, the holders of the rest and a sufficient limit.
+
+        The limit suffices for `more` bytes as well.
+        """
+        whole = 0 if self._claim is None else self._claim.most()
         with self._changed:
-            needed, base, free, claim = int(n_bytes) + int(beside), self._used, self.free, self._claim
+            needed, base, free, claim = int(n_bytes), self._used, self.free, self._claim
             crowded = False
-            if claim is None:
-                whole -= base
-            else:  # bytes that other questions hold for a while do not count
+            if claim is not None:  # bytes that other questions hold for a while do not count
                 needed += claim.held + claim.kept
                 base = self._lasting - self._spare
                 # Others may also have returned meanwhile what this question missed: it tries again, the last
                 # time with all room granted to it.
-                crowded = (
+                crowded = base + needed <= self.limit and (
                     self._used - self._lasting > claim.held
                     or self._promised_to_others() > 0
                     or (len(self._claims) > 1 and claim.granted < self.limit - base)
                 )
+        whole = max(needed + more, whole)
         held = sorted(self.held().items(), key=lambda item: -item[1])
         names = [f"{name} {readable(size)}" for name, size in held[:SHOWN] if size]
         if rest := sum(size for _, size in held[SHOWN:]):
             names.append(f"others {readable(rest)}")
         holders = f" ({', '.join(names)} held)" if names else ""
-        enough = readable_limit(self._enough(base + max(needed, whole)))
         message = (
             f"{readable(n_bytes)} are needed for {what}, and memory_limit={readable(self.limit)} leaves "
-            f"{readable(free)}{holders}: give memory_limit at least {enough}."
+            f"{readable(free)}{holders}: give memory_limit at least "
+            f"{readable_limit(self._enough(base + whole))}."
         )
-        if crowded and base + needed - int(beside) <= self.limit:
-            return _RoomTaken(message, min(max(needed, whole), self.limit - base))
-        return TravMemoryError(message)
+        return _RoomTaken(message, min(whole, self.limit - base)) if crowded else TravMemoryError(message)
 
     @property
     def _claim(self) -> _Claim | None:
         """Account of the question that this thread runs; None outside a question."""
         return getattr(self._own, "claim", None)
-
-    @property
-    def _outlooks(self) -> list[Callable[[], int]]:
-        """Functions that count all bytes this thread will hold, one for each open `outlook`."""
-        if not hasattr(self._own, "outlooks"):
-            self._own.outlooks = []
-        return self._own.outlooks
-
-    def _held_by_question(self) -> int:
-        claim = self._claim
-        return self._used if claim is None else claim.held + claim.kept
-
-    def _foreseen(self) -> int:
-        """Return the most bytes that this thread has announced with `outlook`."""
-        outlooks, self._own.outlooks = self._outlooks, []
-        try:
-            return max((total() for total in outlooks), default=0)
-        finally:
-            self._own.outlooks = outlooks
 
     def _promised_to_others(self) -> int:
         return sum(claim.promised for claim in self._claims if claim is not self._claim)
@@ -370,3 +339,14 @@ class Budget:
 
     def __repr__(self) -> str:
         return f"<Budget: {readable(self.used)} of {readable(self.limit)}, peak {readable(self.peak)}>"
+
+
+def holding(budget: Budget | None, n_bytes: int, what: str) -> AbstractContextManager[None]:
+    """Hold `n_bytes` of a budget, if there is one, for the duration of a block."""
+    return nullcontext() if budget is None else budget.hold(n_bytes, what)
+
+
+def foresee(budget: Budget | None, n_bytes: Callable[[], int]) -> None:
+    """Let a budget, if there is one, name limits that suffice for `n_bytes`; see `Budget.foresee`."""
+    if budget is not None:
+        budget.foresee(n_bytes)

@@ -1,33 +1,30 @@
-"""Memory of a graph's questions within a budget: blocks of edges, searches, sums over them, and runs."""
+"""Memory of a graph's questions within a budget: blocks of edges, searches, and runs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from functools import partial
 
 from rapids_trav.csr.adjacency import BLOCK
-from rapids_trav.engines.interface import Engine, Place, SumsOf
+from rapids_trav.engines.interface import Place, SumsOf
 from rapids_trav.engines.runs import GatherView, RunOptions, run_shape
 from rapids_trav.memory.budget import Budget
 from rapids_trav.memory.model.build import OFFSET_BYTES, READ_BYTES, vertex_bytes
 from rapids_trav.memory.model.program import resident_bytes
-from rapids_trav.memory.model.search import SHARED, Searches, edge_shares_bytes, shares_bytes
+from rapids_trav.memory.model.search import QueryBytes
 from rapids_trav.programs.definition import Program
-from rapids_trav.storage.in_memory import InMemory, MemoryView
+from rapids_trav.storage.in_memory import MemoryView
 
 READ_SHARE = 4  # a block takes a quarter of the free memory at most; the rest is for other threads
 FEWEST_IN_HAND = 1 << 5  # smallest block, in edges, for limits that leave room for no more
 FEWEST_READ = 1 << 12  # smallest block, in edges, of passes in which smaller ones would be too slow
+SEARCH = "a search"
 
 
-def block_within(
-    budget: Budget | None, most: int = BLOCK, *, edge_bytes: int = READ_BYTES, beside: int = 0
-) -> int:
-    """Return the number of edges of a block that fits a budget with `beside` bytes; `most` without one."""
-    if budget is None:
-        return most
-    return max(min(most, (budget.free - beside) // edge_bytes), FEWEST_READ)
+def block_within(budget: Budget | None) -> int:
+    """Return the number of edges of a block that fits a budget."""
+    return BLOCK if budget is None else max(min(BLOCK, budget.free // READ_BYTES), FEWEST_READ)
 
 
 @contextmanager
@@ -38,22 +35,20 @@ def reading(
     most: int = BLOCK,
     *,
     fewest: int = FEWEST_IN_HAND,
+    fixed: int = 0,
 ) -> Iterator[int]:
-    """Hold memory for a block of edges, of `edge_bytes` each, and yield the number of edges."""
+    """Hold `fixed` bytes and memory for a block of edges, of `edge_bytes` each; yield the number of edges."""
     if budget is None:
         yield most
         return
-    block = max(min(most, n_edges, budget.free // READ_SHARE // edge_bytes), fewest)
-    with budget.hold(edge_bytes * min(block, n_edges), "a block of edges"):
+    block = max(min(most, n_edges, (budget.free - fixed) // READ_SHARE // edge_bytes), fewest)
+    with budget.hold(fixed + edge_bytes * min(block, n_edges), "a block of edges"):
         yield block
 
 
-SEARCH = "a search"
-
-
-def room_of(asked: Searches, place: Place, n_vertices: int) -> int:
-    """Return the bytes of these searches, run at once by an engine whose arrays are in `place`."""
-    return asked.nbytes(place == "host", n_vertices, vertex_bytes(n_vertices), threads_of(place))
+def query_bytes(place: Place, n_vertices: int) -> QueryBytes:
+    """Return the table for a graph of an engine whose arrays are in `place`."""
+    return QueryBytes(place == "host", n_vertices, vertex_bytes(n_vertices), threads_of(place))
 
 
 def threads_of(place: Place) -> int:
@@ -65,48 +60,25 @@ def threads_of(place: Place) -> int:
     return Threads().size
 
 
-def needed_beside(asked: Searches, n_bytes: int) -> int:
-    """Return the bytes that a question may need beyond the `n_bytes` of its searches, then or later."""
-    return max(asked.beside, asked.later - n_bytes)
-
-
-def most_within(room: int, most: int, asked: Searches, place: Place, n_vertices: int) -> int:
+def most_within(room: int, most: int, needed: Callable[[int], int]) -> int:
     """Return the number of searches, from 1 up to `most`, that can run at once in `room` bytes."""
-    room -= asked.beside
-    while most > 1 and room_of(replace(asked, number=most), place, n_vertices) > room:
+    while most > 1 and needed(most) > room:
         most = most * 3 // 4
     return most
 
 
 @contextmanager
-def adding_up(view: MemoryView, n_sources: int, of: SumsOf, beside: int = 0) -> Iterator[int]:
-    """Hold memory for sums over distances; yield the number of searches that there is room for at once.
-
-    The question may ask for `beside` bytes meanwhile.
-    """
-    asked = Searches(number=n_sources, sums=of, beside=beside)
-    together = view.searches_at_once(n_sources, asked)
-    with view.searching(replace(asked, number=together)):
-        yield together
-
-
-@contextmanager
-def sharing(storage: InMemory, engine: Engine, view: MemoryView, edges: bool) -> Iterator[int]:
-    """Hold memory for the shares of vertices, and of edges if asked, in shortest paths.
+def adding_up(view: MemoryView, n_sources: int, of: SumsOf, bounds: bool = False) -> Iterator[int]:
+    """Hold memory for sums over distances, and for eccentricities by bounds if asked.
 
     Yield the number of searches that there is room for at once.
     """
-    n, n_edges, vertex = view.n_vertices, view.stored.n_edges, vertex_bytes(view.n_vertices)
-    host = engine.place == "host"
-    answer = edge_shares_bytes(n_edges, vertex) if edges else 0
 
-    def nbytes(together: int) -> int:
-        return shares_bytes(host, n, n_edges, edges, vertex, together) + answer
+    def needed(table: QueryBytes, number: int) -> int:
+        return table.sums(number, of == "vertices") + (table.bounds() if bounds else 0)
 
-    together = threads_of(engine.place) if host else SHARED
-    if not host and nbytes(together) > (storage.budget.free if storage.budget else engine.free_bytes()):
-        together = 1
-    with storage.room(nbytes(together), "the betweenness"):
+    together = view.searches_at_once(n_sources, needed)
+    with view.searching(partial(needed, number=together)):
         yield together
 
 

@@ -15,13 +15,13 @@ from rapids_trav.frames.columns import Values, move
 from rapids_trav.ids.degree_order import ReorderedIds, degrees, descending
 from rapids_trav.ids.given import split
 from rapids_trav.ids.maps import IdMap
+from rapids_trav.memory.budget import holding
 from rapids_trav.memory.model.build import grown_bytes, order_bytes
 from rapids_trav.storage.build_options import BuildOptions
 from rapids_trav.storage.edge_rows import EdgeRows, Weight
 from rapids_trav.storage.in_memory import GraphEdges, GraphParts
 from rapids_trav.storage.memory_errors import as_memory_error, is_out_of_memory, telling_of_memory
 from rapids_trav.storage.placement import MemoryLimits, place_edges, rows_within
-from rapids_trav.storage.spilled_build import least_bytes
 from rapids_trav.utilities.phase_times import PhaseTimes
 
 
@@ -126,8 +126,7 @@ def _locality_order(
     storage = placement.storage(engine, ids, n_edges, GraphEdges(False, pairs, unfiltered), more_bytes)
     both_ways = storage.forward(weighted=False)
     needed = grown_bytes(ids.n) if engine.place == "host" else 0
-    search = least_bytes(engine.place, ids.n, 1)
-    with storage.room(needed, "the order of the vertices", search - needed):
+    with holding(storage.budget, needed, "the order of the vertices"):
         rows = both_ways.on_host()
         return move(grown(rows.row_offsets, rows.column_indices), engine.xp)
 

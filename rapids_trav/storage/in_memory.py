@@ -15,8 +15,8 @@ from rapids_trav.csr.statistics import strengths
 from rapids_trav.engines.interface import Builder, Chunks, Engine
 from rapids_trav.engines.runs import GatherView, LinkView
 from rapids_trav.ids.maps import IdMap
-from rapids_trav.memory.budget import Beside, Budget
-from rapids_trav.memory.model.search import Searches
+from rapids_trav.memory.budget import Budget
+from rapids_trav.memory.model.search import Needed, NeededBy
 from rapids_trav.storage.edge_rows import RowReader
 from rapids_trav.storage.mapped_arrays import place_of
 
@@ -105,16 +105,14 @@ class AdjacencySet:
         """Return the adjacency called `name` in the form that searches read."""
         return getattr(self, name)
 
-    def searching(self, direction: str, asked: Searches) -> AbstractContextManager[None]:
-        """Hold memory for searches until their answer is complete, if there is a budget."""
+    # The memory of searches, which only a budget counts; see `MemoryView`.
+    def searching(self, direction: str, needed: Needed, variant: str) -> AbstractContextManager[None]:
         return nullcontext()
 
-    def searches_at_once(self, most: int, asked: Searches) -> int:
-        """Return the number of independent searches that there is room for, up to `most`."""
+    def searches_at_once(self, most: int, needed: NeededBy) -> int:
         return most
 
-    def searching_ahead(self, most: int, asked: Searches) -> AbstractContextManager[int]:
-        """Hold memory for searches ahead of the one whose answer is made; give their number, up to `most`."""
+    def searching_ahead(self, most: int, needed: Needed) -> AbstractContextManager[int]:
         return nullcontext(most)
 
     def _built(self, chunks: Chunks, *, symmetric: bool = False, transpose: bool = False) -> Adjacency:
@@ -278,17 +276,21 @@ class MemoryView:
         """Whether a budget counts the memory of searches, so that they must free all of it when they end."""
         return self.structures.limited
 
-    def searching(self, asked: Searches) -> AbstractContextManager[None]:
+    def searching(self, needed: Needed, variant: str = "auto") -> AbstractContextManager[None]:
         """Hold memory for searches in this view until their answer is complete."""
-        return self.structures.searching(self.direction, asked)
+        return self.structures.searching(self.direction, needed, variant)
 
-    def searches_at_once(self, most: int, asked: Searches) -> int:
+    def searches_at_once(self, most: int, needed: NeededBy) -> int:
         """Return the number of independent searches that there is room for, up to `most`."""
-        return self.structures.searches_at_once(most, asked)
+        return self.structures.searches_at_once(most, needed)
 
-    def searching_ahead(self, most: int, asked: Searches) -> AbstractContextManager[int]:
-        """Hold memory for searches ahead of the one whose answer is made; give their number, up to `most`."""
-        return self.structures.searching_ahead(most, asked)
+    def searching_ahead(self, most: int, needed: Needed) -> AbstractContextManager[int]:
+        """Hold memory for searches ahead of the one whose answer is made; give their number, up to `most`.
+
+        `needed` is for an answer while it is made.  The memory is held between questions, which do not wait
+        for it.
+        """
+        return self.structures.searching_ahead(most, needed)
 
 
 class InMemory:
@@ -347,14 +349,6 @@ class InMemory:
     def link_view(self, where: Hashable | None = None) -> LinkView:
         """Return the edges in a form for finding components, from existing adjacencies; none is built."""
         return replace(self._structures(where).link_view(), budget=self.budget)
-
-    def room(self, n_bytes: int, what: str, beside: Beside = 0) -> AbstractContextManager[None]:
-        """Hold `n_bytes` of the limit, if there is one, for the duration of a block; see `Budget.hold`."""
-        return nullcontext() if self.budget is None else self.budget.hold(n_bytes, what, beside)
-
-    def outlook(self, n_bytes: Beside) -> AbstractContextManager[None]:
-        """Make refusals in a block name a limit that suffices for `n_bytes`; see `Budget.outlook`."""
-        return nullcontext() if self.budget is None else self.budget.outlook(n_bytes)
 
     def _with_weights(self, where: Hashable | None) -> Chunks | None:
         return None if self._weighted is None else partial(self._weighted, where)

@@ -22,11 +22,10 @@ from rapids_trav.memory.model.build import (
     WEIGHT_BYTES,
     adjacency_bytes,
     edge_list_bytes,
-    vertex_bytes,
 )
 from rapids_trav.memory.model.program import equals_bytes
-from rapids_trav.memory.model.search import Searches, ahead_bytes
-from rapids_trav.storage.block_sizes import SEARCH, most_within, needed_beside, room_of
+from rapids_trav.memory.model.search import Needed, NeededBy
+from rapids_trav.storage.block_sizes import SEARCH, most_within, query_bytes
 from rapids_trav.storage.in_memory import AdjacencySet, GraphEdges, InMemory
 from rapids_trav.storage.mapped_arrays import Scratch
 from rapids_trav.storage.spilled_build import LimitedArrays, SpilledBuild
@@ -43,7 +42,7 @@ class _Owner:
 class LimitedAdjacencySet(AdjacencySet):
     """An `AdjacencySet` whose memory counts in a budget; `n_edges` is an upper bound of the edges.
 
-    With the CPU engine, structures that do not fit beside a question are built in files.  `spill` is the
+    With the CPU engine, structures that leave no room for a question are built in files.  `spill` is the
     folder for arrays in files, or None.
     """
 
@@ -64,28 +63,27 @@ class LimitedAdjacencySet(AdjacencySet):
         with self._growing(self._adjacency_bytes(not directed, weight), new=True):
             super().__init__(engine, n_vertices, chunks, directed, weighted, forward)
 
-    def searching(self, direction: str, asked: Searches) -> AbstractContextManager[None]:
-        self._made_for_search(direction, asked.variant)
-        n_bytes = room_of(asked, self._place, self.n_vertices)
-        return self._budget.hold(n_bytes, SEARCH, needed_beside(asked, n_bytes))
+    def searching(self, direction: str, needed: Needed, variant: str) -> AbstractContextManager[None]:
+        for name in set(self.into_and_out(direction)):  # before the search takes its memory
+            getattr(self, name)
+        if variant == "edge":
+            self.expanded(getattr(self, self.into_and_out(direction)[1]))
+        return self._budget.hold(needed(query_bytes(self._place, self.n_vertices)), SEARCH)
 
-    def searches_at_once(self, most: int, asked: Searches) -> int:
-        return most_within(self._budget.free, most, asked, self._place, self.n_vertices)
+    def searches_at_once(self, most: int, needed: NeededBy) -> int:
+        table = query_bytes(self._place, self.n_vertices)
+        return most_within(self._budget.free, most, partial(needed, table))
 
     @contextmanager
-    def searching_ahead(self, most: int, asked: Searches) -> Iterator[int]:
-        budget, vertex = self._budget, vertex_bytes(self.n_vertices)
-        room = (budget.free - room_of(asked, self._place, self.n_vertices)) // AHEAD_SHARE
-
-        def needed(ahead: int) -> int:
-            return ahead_bytes(self._place == "host", self.n_vertices, vertex, ahead)
-
+    def searching_ahead(self, most: int, needed: Needed) -> Iterator[int]:
+        budget, table = self._budget, query_bytes(self._place, self.n_vertices)
+        room = (budget.free - needed(table)) // AHEAD_SHARE
         ahead = most
-        while ahead and not (needed(ahead) <= room and budget.try_allocate(needed(ahead), AHEAD)):
+        while ahead and not (table.ahead(ahead) <= room and budget.try_allocate(table.ahead(ahead), AHEAD)):
             ahead -= 1
         # The searches may end during another question, which must not be charged for the bytes.
         owner = _Owner()
-        budget.keep_for(owner, needed(ahead), AHEAD)
+        budget.keep_for(owner, table.ahead(ahead), AHEAD)
         yield ahead
 
     def expanded(self, adjacency: Adjacency) -> EdgeList:
@@ -145,44 +143,26 @@ class LimitedAdjacencySet(AdjacencySet):
                 self.__dict__[name] = built  # here, so that it is counted once, and found by other threads
             return built
 
-    def _made_for_search(self, direction: str, variant: str) -> None:
-        """Build the structures that a search reads, before the search takes its memory."""
-        into, out = self.into_and_out(direction)
-        for name in {into, out}:
-            getattr(self, name)
-        if variant == "edge":
-            self.expanded(getattr(self, out))
-
     def _adjacency_bytes(self, symmetric: bool, weight: int = 0) -> int:
         """Return the bytes of building an adjacency."""
         entries = self._n_edges * (2 if symmetric else 1)
         return adjacency_bytes(self._place == "host", self.n_vertices, entries, weight)
 
-    def _for_a_question(self) -> int:
-        """Return the most bytes that a question may ask for beside the structures."""
-        equals = 0 if self._unweighted else equals_bytes(self.n_vertices, 2 * self._n_edges)
-        return self._question_bytes() + equals
-
-    def _question_bytes(self) -> int:
-        """Return the bytes of a question without those for edges of weight zero."""
-        return QUESTION_BYTES * self.n_vertices + QUESTION_FIXED
-
-    def _fits(self, n_bytes: int) -> bool:
-        """Return whether to build structures of `n_bytes` in memory, as always on a GPU."""
-        # Edges of weight zero would need many bytes, and few graphs have any.
-        return self._place != "host" or self._budget.fits(n_bytes, self._question_bytes())
-
     @contextmanager
     def _growing(self, n_bytes: int, new: bool = False) -> Iterator[None]:
         """Hold memory for the structures that a block builds; those kept count for the lifetime of `self`.
 
-        If they do not fit, no memory is held, and the block builds them in files with `_builder`.
+        If the CPU engine's memory would not hold them and a question, no memory is held, and the block builds
+        them in files with `_builder`.
 
         Structures that `held` lists after the block are kept.
         """
         budget, kept = self._budget, 0
+        question = QUESTION_BYTES * self.n_vertices + QUESTION_FIXED
+        # Edges of weight zero would need many bytes more, and few graphs have any.
+        equals = 0 if self._unweighted else equals_bytes(self.n_vertices, 2 * self._n_edges)
         with self._making:
-            if not self._fits(n_bytes):
+            if self._place == "host" and not budget.fits(n_bytes, question):
                 self._files = SpilledBuild(self._engine, budget, self._spill)
                 try:
                     yield
@@ -190,7 +170,7 @@ class LimitedAdjacencySet(AdjacencySet):
                     self._files = None
                 return
             before = 0 if new else self._held_bytes()
-            budget.allocate(n_bytes, STRUCTURES, self._for_a_question())
+            budget.allocate(n_bytes, STRUCTURES, question + equals)
             try:
                 yield
                 kept = min(self._held_bytes() - before, n_bytes)

@@ -22,11 +22,10 @@ from rapids_trav.csr.pages import longest_row, plan_pages
 from rapids_trav.csr.statistics import strengths
 from rapids_trav.engines.interface import Chunks, Engine
 from rapids_trav.engines.runs import GatherView, LinkView, Pages
-from rapids_trav.ids.maps import vertex_dtype
 from rapids_trav.memory.budget import Budget
 from rapids_trav.memory.model.build import OFFSET_BYTES, resident_rows_bytes
-from rapids_trav.memory.model.search import Searches, search_bytes
-from rapids_trav.storage.block_sizes import SEARCH, block_within, most_within, needed_beside, room_of
+from rapids_trav.memory.model.search import Needed, NeededBy
+from rapids_trav.storage.block_sizes import SEARCH, block_within, most_within, query_bytes
 from rapids_trav.storage.in_memory import AdjacencySet, GraphEdges, InMemory
 from rapids_trav.storage.mapped_arrays import place_of
 from rapids_trav.storage.spilled_build import SpilledBuild
@@ -69,18 +68,19 @@ class PagedAdjacencySet(AdjacencySet):
         return (name, other) if other is not None and self.directed else (name,)
 
     @contextmanager
-    def searching(self, direction: str, asked: Searches) -> Iterator[None]:
+    def searching(self, direction: str, needed: Needed, variant: str) -> Iterator[None]:
         outside, n = self._outside, self.n_vertices
-        budget, vertex = outside.budget, vertex_dtype(n).itemsize
-        on_gpu, names = outside.engine.place != "host", self._read_with(self.into_and_out(direction)[1])
-        if on_gpu and asked.variant not in PUSHING:
+        budget, table = outside.budget, query_bytes(outside.engine.place, n)
+        on_gpu, names = not table.host, self._read_with(self.into_and_out(direction)[1])
+        if on_gpu and variant not in PUSHING:
             for name in names:  # builds them before the search takes its memory
                 getattr(self, name)
-        n_bytes, usual = room_of(asked, outside.engine.place, n), search_bytes(not on_gpu, n, vertex)
+        n_bytes, usual = needed(table), table.state
         before = outside.search_rows.nbytes
-        rows = len(names) * resident_rows_bytes(n) if on_gpu else 0
+        if on_gpu:
+            budget.foresee(lambda: n_bytes + len(names) * resident_rows_bytes(n))
         try:
-            with budget.hold(n_bytes, SEARCH, rows + needed_beside(asked, n_bytes + rows)):
+            with budget.hold(n_bytes, SEARCH):
                 try:
                     yield
                 finally:
@@ -91,13 +91,13 @@ class PagedAdjacencySet(AdjacencySet):
             if n_bytes > usual and outside.search_rows.nbytes != before:
                 outside.search_rows.give_up()  # the next search may have room for more rows
 
-    def searches_at_once(self, most: int, asked: Searches) -> int:
-        outside, n = self._outside, self.n_vertices
+    def searches_at_once(self, most: int, needed: NeededBy) -> int:
+        outside, table = self._outside, query_bytes(self._outside.engine.place, self.n_vertices)
         room = outside.budget.free + outside.search_rows.nbytes
-        room //= 1 if outside.engine.place == "host" else 2  # on a GPU, half is for rows
-        return most_within(room, most, asked, outside.engine.place, n)
+        room //= 1 if table.host else 2  # on a GPU, half is for rows
+        return most_within(room, most, partial(needed, table))
 
-    def searching_ahead(self, most: int, asked: Searches) -> AbstractContextManager[int]:
+    def searching_ahead(self, most: int, needed: Needed) -> AbstractContextManager[int]:
         return nullcontext(0)  # each search has all the memory for its rows
 
     def gather_view(self, direction: str, weighted: bool, pushed: bool) -> GatherView:
@@ -208,14 +208,14 @@ def cut_within(budget: Budget, row_offsets: Array, edge_bytes: int, row_bytes: i
     def cut(
         resident: int, n_streams: int, most_bytes: int | None = None, more_edge_bytes: int = 0
     ) -> tuple[np.ndarray, int]:
-        beside = resident + row_bytes * n_streams
+        others = resident + row_bytes * n_streams
         edge = edge_bytes + more_edge_bytes
         page = longest * edge + row_bytes
-        parts = f"{readable(beside)} for its vertices, {readable(page)} for a page"
-        budget.require(beside + page, f"a vertex program ({parts})")
+        parts = f"{readable(others)} for its vertices, {readable(page)} for a page"
+        budget.require(others + page, f"a vertex program ({parts})")
         plan = plan_pages(
             row_offsets,
-            budget.free - beside,
+            budget.free - others,
             edge_bytes=edge,
             row_bytes=row_bytes,
             n_streams=n_streams,

@@ -148,13 +148,13 @@ class Placement:
             return OnDevices(self.spread, ids.n, edges, n_edges=n_edges)
         if self.limit is None:
             return InMemory(engine, ids.n, edges)
+        held = ids.nbytes + more_bytes
+        least = held + least_bytes(engine.place, ids.n, 2 if edges.directed else 1)
+        enough = (lambda n_bytes: self.enough(max(n_bytes, least))) if self.outside else int
+        budget = Budget(self.limit, enough)
+        budget.allocate(held, "vertex ids")
         if not self.outside:
-            budget = Budget(self.limit)
-            budget.allocate(ids.nbytes + more_bytes, "vertex ids")
             return Limited(engine, ids.n, edges, budget=budget, n_edges=n_edges, spill=self.spill)
-        budget = Budget(self.limit, self.enough)
-        beside = least_bytes(engine.place, ids.n, 2 if edges.directed else 1)
-        budget.allocate(ids.nbytes + more_bytes, "vertex ids", beside)
         return Paged(engine, ids.n, edges, budget=budget, spill=self.spill)
 
 

@@ -15,7 +15,7 @@ from rapids_trav.csr.pages import resident_ends
 from rapids_trav.engines.interface import DeviceEngine
 from rapids_trav.memory.budget import Budget
 from rapids_trav.memory.model.build import resident_rows_bytes
-from rapids_trav.memory.model.search import search_bytes
+from rapids_trav.memory.model.search import GPU_BYTES
 from rapids_trav.storage.block_sizes import SEARCH
 
 ROWS = "the rows of a search"
@@ -63,22 +63,22 @@ class ResidentRows:
 
     def _made(self, owner: object, names: tuple[str, ...], adjacency: Adjacency) -> Adjacency:
         budget, n = self._budget, adjacency.n_vertices
-        vertex = adjacency.column_indices.dtype.itemsize
         least = resident_rows_bytes(n)
-        state = max(search_bytes(False, n, vertex) - budget.held().get(SEARCH, 0), 0)
+        state = max(GPU_BYTES * n - budget.held().get(SEARCH, 0), 0)
 
         mine = self._kept.get(owner, {})  # another thread may give up
-        beside = {name: mine[name] for name in names if name in mine}
-        for stay in (None, beside, {}):  # keep all; keep those that this search may be reading; keep none
+        read = {name: mine[name] for name in names if name in mine}
+        for stay in (None, read, {}):  # keep all; keep those that this search may be reading; keep none
             if stay is not None:
                 self._give_up_but(owner, stay)
-            missing = len(names) - len(beside if stay is None else stay)
+            missing = len(names) - len(read if stay is None else stay)
             if missing * least + state <= budget.free:
                 break
         budget.require(missing * least + state, ROWS)
         room = (budget.free - state) // missing - least
         rows = self._reached(adjacency, least, room)
-        budget.allocate_for(rows, _device_bytes(rows), ROWS)
+        budget.allocate(_device_bytes(rows), ROWS)
+        budget.keep_for(rows, _device_bytes(rows), ROWS, spare=True)
         return rows
 
     def _reached(self, adjacency: Adjacency, least: int, room: int) -> Adjacency:

@@ -13,7 +13,7 @@ from rapids_trav.engines.interface import Chunks, DType, Engine, Place, is_devic
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.memory.budget import Budget
 from rapids_trav.memory.model.build import resident_rows_bytes, spilled_build_bytes, vertex_bytes
-from rapids_trav.memory.model.search import search_bytes
+from rapids_trav.memory.model.search import QueryBytes
 from rapids_trav.storage.block_sizes import block_within
 from rapids_trav.storage.mapped_arrays import Scratch
 from rapids_trav.storage.resident_rows import ResidentRows
@@ -76,9 +76,7 @@ class SpilledBuild(LimitedArrays):
         """Build an adjacency as the engine does, but in NumPy arrays."""
         self.search_rows.give_up()
         needed = spilled_build_bytes(self.engine.place == "host", n_vertices)
-        if needed > self.budget.free:  # the build would be slow, or fail halfway
-            beside = max(least_bytes(self.engine.place, n_vertices, 2) - needed, 0)
-            raise self.budget.refusal(needed, "building the adjacency", beside)
+        self.budget.require(needed, "building the adjacency")  # the build would be slow, or fail halfway
         return self.engine.build_outside(chunks, n_vertices, self, symmetric=symmetric, transpose=transpose)
 
     def rebuild(self, forward: Adjacency, weights: Array | None, *, symmetric: bool) -> Adjacency:
@@ -150,5 +148,5 @@ def least_bytes(place: Place, n_vertices: int, n_adjacencies: int) -> int:
     """Return the fewest bytes with which a graph can be built and `n_adjacencies` of it be searched."""
     host = place == "host"
     rows = 0 if host else n_adjacencies * resident_rows_bytes(n_vertices)
-    search = search_bytes(host, n_vertices, vertex_bytes(n_vertices)) + rows
-    return max(spilled_build_bytes(host, n_vertices), search)
+    search = QueryBytes(host, n_vertices, vertex_bytes(n_vertices)).state
+    return max(spilled_build_bytes(host, n_vertices), search + rows)

@@ -65,10 +65,9 @@ def test_rows_of_a_stretch_of_edges():
 
 
 def test_a_block_is_as_long_as_the_budget_allows():
-    assert block_within(None) == BLOCK and block_within(None, 10) == 10
+    assert block_within(None) == BLOCK
     budget = Budget("100MB")
     assert block_within(budget) == 100_000_000 // 256
-    assert block_within(budget, 5000) == 5000
     budget.allocate(99_999_000, "all but a little")
     assert block_within(budget) == FEWEST_READ
 

@@ -114,7 +114,7 @@ def test_edges_outside_the_memory_of_the_gpu_are_searched_one_by_one(engine, beg
 def test_what_the_searches_allocate_is_what_is_counted(engine, monkeypatch):
     """In flight are the working memory of one search and the arrays of all of them."""
     from rapids_trav.engines.cuda.bfs import queued
-    from rapids_trav.memory.model.search import ahead_bytes
+    from rapids_trav.memory.model.search import QueryBytes
 
     sizes = []
     own, memory = queued.Outputs, queued.Workspace.memory
@@ -139,5 +139,5 @@ def test_what_the_searches_allocate_is_what_is_counted(engine, monkeypatch):
     next(stream)
     in_flight = sum(sizes) - sizes[-1]  # one search has been answered
     assert len(sizes) == 5
-    assert 0.5 * in_flight < ahead_bytes(False, n, 4, 3)
-    assert in_flight <= ahead_bytes(False, n, 4, 3)
+    ahead = QueryBytes(False, n, 4).ahead(3)
+    assert 0.5 * in_flight < ahead and in_flight <= ahead

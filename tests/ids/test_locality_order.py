@@ -13,8 +13,8 @@ from scipy.sparse import csr_matrix
 from rapids_trav import Graph, TravError, TravMemoryError
 from rapids_trav.generators import grid, rmat
 from rapids_trav.ids.locality_order import PAGE_EDGES, grown
+from rapids_trav.memory.budget import Budget
 from rapids_trav.memory.model.build import grown_bytes
-from rapids_trav.storage.limited import Limited
 from rapids_trav.storage.paged import Paged
 
 ORDERS = ("ids", "degree", "locality")
@@ -193,14 +193,13 @@ def test_it_takes_what_is_declared():
 def test_a_limit_counts_what_finding_it_takes(limit, monkeypatch):
     edges = shuffled(grid(40, 40), 1600)
     held = []
-    for storage in (Paged, Limited):
-        room = storage.room
+    hold = Budget.hold
 
-        def counted(self, n_bytes, what, beside=0, room=room):
-            held.append((n_bytes, what))
-            return room(self, n_bytes, what, beside)
+    def counted(self, n_bytes, what):
+        held.append((n_bytes, what))
+        return hold(self, n_bytes, what)
 
-        monkeypatch.setattr(storage, "room", counted)
+    monkeypatch.setattr(Budget, "hold", counted)
     edges.trav.graph(order="locality", memory_limit=limit)
     assert held == [(grown_bytes(1600), "the order of the vertices")]
 

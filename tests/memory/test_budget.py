@@ -97,7 +97,7 @@ def test_budget_counts_and_refuses():
             "(values 600 B, pages 300 B held): give memory_limit at least 1.1 kB."
         )
         with pytest.raises(TravMemoryError, match=r"200 B are needed .* at least 1\.15 kB"):
-            budget.allocate(200, "messages", beside=50)
+            budget.allocate(200, "messages", more=50)
         budget.require(100, "messages")
         with pytest.raises(TravMemoryError, match=r"101 B are needed for messages"):
             budget.require(101, "messages")

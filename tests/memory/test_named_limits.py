@@ -125,20 +125,23 @@ def test_any_limit_is_enough_for_both_directions_of_a_directed_graph(limit):
 def test_a_refusal_foresees_what_is_said_to_be_needed():
     budget = Budget(1000)
     budget.allocate(100, "vertex ids")
-    with budget.hold(200, "values", beside=900), pytest.raises(TravMemoryError) as refused:
-        budget.allocate(800, "messages")
-    assert named_in(refused.value) == 100 + 200 + 900
-    with budget.outlook(lambda: 5000), pytest.raises(TravMemoryError) as refused:
-        budget.allocate(950, "messages")
-    assert named_in(refused.value) == 100 + 5000
-    with pytest.raises(TravMemoryError) as refused:  # the outlook ended with its block
-        budget.allocate(950, "messages")
-    assert named_in(refused.value) == 100 + 950
+
+    def question(foreseen, refused):
+        with budget.hold(200, "values"):
+            budget.foresee(lambda: foreseen)
+            budget.allocate(refused, "messages")
+
+    for foreseen, refused, enough in ((900, 800, 1200), (5000, 950, 5300), (0, 950, 1250)):
+        with pytest.raises(TravMemoryError) as found:
+            budget.ask(lambda foreseen=foreseen, refused=refused: question(foreseen, refused))
+        assert named_in(found.value) == enough
+    with pytest.raises(TravMemoryError) as found:  # what was foreseen ended with its question
+        budget.ask(lambda: budget.allocate(950, "messages"))
+    assert named_in(found.value) == 100 + 950
     assert budget.used == 100
 
 
-def test_a_question_foresees_by_itself():
-    """A question foresees memory as code outside it does; counting what is foreseen may itself be refused."""
+def test_counting_what_is_foreseen_may_itself_be_refused():
     budget = Budget(1000)
 
     def counted():
@@ -146,14 +149,11 @@ def test_a_question_foresees_by_itself():
         return 0
 
     def question():
-        with budget.hold(300, "values", beside=2000):
-            budget.allocate(900, "messages")
-
-    with pytest.raises(TravMemoryError) as refused:
-        budget.ask(question)
-    assert named_in(refused.value) == 2300
-    with budget.outlook(counted), pytest.raises(TravMemoryError, match="what is foreseen"):
+        budget.foresee(counted)
         budget.allocate(2000, "messages")
+
+    with pytest.raises(TravMemoryError, match="what is foreseen"):
+        budget.ask(question)
     assert budget.used == 0
 
 

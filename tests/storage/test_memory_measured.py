@@ -19,12 +19,9 @@ from memory_cases import LONG, PEAK, QUESTIONS, SLACK, Asked, N, shapes, taken
 from pairs import pairs
 
 from rapids_trav.algorithms import (
-    bfs,
-    components,
     khop,
     levels,
     pagerank,
-    paths,
     run,
     sssp,
     validation,
@@ -33,7 +30,7 @@ from rapids_trav.engines.cpu.programs import push
 from rapids_trav.engines.cpu.programs import run as gas
 from rapids_trav.engines.cpu.programs.blocks import room as blocks
 from rapids_trav.errors import TravMemoryError
-from rapids_trav.memory.model import search as search_model
+from rapids_trav.memory.model.search import QueryBytes
 from rapids_trav.published.largegraph import path_layout
 from rapids_trav.storage.edge_rows import EdgeRows
 from rapids_trav.storage.limited import Limited
@@ -121,14 +118,14 @@ def nothing(*arguments, **options):
 @pytest.mark.parametrize(
     ("where", "name", "question"),
     [
-        (search_model, "search_bytes", "bfs auto"),
-        (bfs, "answer_bytes", "bfs reached"),
-        (bfs, "answer_bytes", "each reached"),
-        (paths, "paths_bytes", "paths each"),
-        (levels, "levels_bytes", "levels"),
+        (QueryBytes, "search", "bfs auto"),
+        (QueryBytes, "answer", "bfs reached"),
+        (QueryBytes, "answer", "each reached"),
+        (QueryBytes, "paths", "paths each"),
+        (QueryBytes, "levels", "levels"),
         (levels, "DEGREES_BYTES", "degrees"),
         (khop, "KHOP_BYTES", "khop"),
-        (components, "question_bytes", "components"),
+        (QueryBytes, "components", "components"),
         (pagerank, "question_bytes", "pagerank"),
         (sssp, "question_bytes", "sssp push"),
         (run, "question_bytes", "run pull"),
@@ -153,8 +150,6 @@ def test_a_declaration_that_is_left_out_is_noticed(where, name, question, monkey
     QUESTIONS[question](asked)
     assert taken(asked, QUESTIONS[question]).undeclared <= SLACK
     monkeypatch.setattr(where, name, nothing if callable(getattr(where, name)) else 0)
-    if name == "search_bytes":
-        monkeypatch.setattr(search_model.Searches, "nbytes", nothing)
     assert taken(asked, QUESTIONS[question], tries=2).undeclared > SLACK
 
 

@@ -29,11 +29,10 @@ from rapids_trav.engines.multigpu.search2d import search
 from rapids_trav.engines.multigpu.sweeps import sweeps
 from rapids_trav.engines.searches import BfsOptions, LevelTrace, RankCosts, Search
 from rapids_trav.frames.columns import move
-from rapids_trav.memory.budget import Beside
-from rapids_trav.memory.model.search import Searches
 
 if TYPE_CHECKING:
     from rapids_trav.engines.multigpu.one_launch.group import Member
+    from rapids_trav.memory.model.search import Needed, NeededBy
 
 
 @dataclass(frozen=True)
@@ -59,14 +58,14 @@ class RankView:
         communicator = self.numbering.rank.communicator
         return degrees(communicator, self.part, self.direction)[: self.numbering.n_owned]
 
-    def searching(self, asked: Searches) -> AbstractContextManager[None]:
+    def searching(self, needed: Needed, variant: str = "auto") -> AbstractContextManager[None]:
         return nullcontext()
 
-    def searches_at_once(self, most: int, asked: Searches) -> int:
+    def searches_at_once(self, most: int, needed: NeededBy) -> int:
         """Return 1: ranks search from one source after another, and each search gives its own frame."""
         return 1
 
-    def searching_ahead(self, most: int, asked: Searches) -> AbstractContextManager[int]:
+    def searching_ahead(self, most: int, needed: Needed) -> AbstractContextManager[int]:
         return nullcontext(0)
 
 
@@ -90,9 +89,6 @@ class RankStorage:
         """Return the edges in a direction; if `where` is given, every rank calls it."""
         launched = self._launched if where is None else None
         return RankView(self._part(where), direction, self._numbering, launched)
-
-    def room(self, n_bytes: int, what: str, beside: Beside = 0) -> AbstractContextManager[None]:
-        return nullcontext()
 
     def _part(self, where: Hashable | None) -> Part:
         if where is None:

@@ -34,7 +34,6 @@ from rapids_trav.engines.cpu.runtime.intrinsics import compare_and_swap, prefetc
 from rapids_trav.engines.iterations import RunProgress
 from rapids_trav.engines.runs import LinkView, Moved, Run, RunOptions
 from rapids_trav.jit.kernels import Threads, kernel
-from rapids_trav.memory.model.program import union_bytes
 
 FIRST = 2  # neighbours of each vertex that are linked before the sample
 SAMPLE = 1024  # vertices that are sampled
@@ -59,8 +58,8 @@ def components(view: LinkView, places: Array | None, options: RunOptions) -> Run
     options : RunOptions
         Only `trace` and `on_page` apply.
     """
-    n, dtype = view.n_vertices, view.rows.column_indices.dtype
-    with Threads() as team, view.charged(union_bytes(n, dtype.itemsize), "the trees of components"):
+    n = view.n_vertices
+    with Threads() as team:
         progress = RunProgress(0, options.trace)
         if view.paged:
             parent = _streamed(view, options, team, progress)

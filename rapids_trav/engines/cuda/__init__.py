@@ -6,7 +6,6 @@ CuPy is imported when an engine is created, not with this package.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal
 
@@ -33,8 +32,9 @@ from rapids_trav.engines.interface import (
 from rapids_trav.engines.runs import GatherView, LinkView, Run, RunOptions, run_shape
 from rapids_trav.engines.searches import known_variant, one_by_one
 from rapids_trav.errors import TravError
-from rapids_trav.memory.model.program import resident_bytes, union_bytes_on_gpu
-from rapids_trav.memory.model.search import Searches, shares_bytes
+from rapids_trav.memory.budget import holding
+from rapids_trav.memory.model.program import resident_bytes
+from rapids_trav.memory.model.search import QueryBytes
 from rapids_trav.programs.definition import Program, Scalar
 from rapids_trav.programs.run_state import RunState
 from rapids_trav.tuning import published
@@ -224,8 +224,7 @@ class CudaEngine:
         """Sum the distances of a search from each of `sources`: at each vertex, or for each source."""
         from rapids_trav.engines.cuda.bfs.batch import distance_sums
 
-        asked = Searches(number=min(len(sources), together), sums=of)
-        n_bytes = asked.nbytes(False, view.n_vertices, view.out.column_indices.dtype.itemsize)
+        n_bytes = _table(view).sums(min(len(sources), together), of == "vertices")
         with device_memory("the sums of distances", n_bytes):
             return distance_sums(view, sources, of, together)
 
@@ -233,8 +232,7 @@ class CudaEngine:
         """Sum the shares of vertices, and of edges if asked, in the shortest paths from `sources`."""
         from rapids_trav.engines.cuda.bfs.path_shares import shortest_path_shares
 
-        vertex = view.out.column_indices.dtype.itemsize
-        n_bytes = shares_bytes(False, view.n_vertices, view.out.n_edges, edges, vertex, together)
+        n_bytes = _table(view).shares(view.out.n_edges, edges, together)
         with device_memory("the betweenness", n_bytes):
             return shortest_path_shares(view, sources, edges, together)
 
@@ -243,7 +241,7 @@ class CudaEngine:
         from rapids_trav.engines.cuda import executor
 
         n_bytes = resident_bytes(run_shape(view, program, options))
-        held = view.charged(n_bytes, VERTICES) if view.pages is None else nullcontext()
+        held = holding(view.budget if view.pages is None else None, n_bytes, VERTICES)
         with device_memory(f"program {program.name!r}", n_bytes), held:
             return executor.run(view, program, state, options)
 
@@ -251,9 +249,8 @@ class CudaEngine:
         """Return for each vertex the smallest place in its component; see `components.py`."""
         from rapids_trav.engines.cuda.components import components
 
-        vertex = view.rows.column_indices.dtype.itemsize
-        n_bytes = union_bytes_on_gpu(view.rows.n_vertices, vertex, view.paged)
-        with device_memory(TREES, n_bytes), view.charged(n_bytes, TREES):
+        table = QueryBytes(False, view.n_vertices, view.rows.column_indices.dtype.itemsize)
+        with device_memory(TREES, table.trees(view.paged)):
             return components(view, places, options)
 
     def run_hybrid(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
@@ -333,5 +330,10 @@ class CudaEngine:
     @staticmethod
     def _search_bytes(view: View, n_searches: int | None, options: BfsOptions) -> int:
         """Return the bytes that one search takes, or this many independent ones."""
-        asked = Searches(options.variant, number=n_searches, trace=options.trace)
-        return asked.nbytes(False, view.n_vertices, view.out.column_indices.dtype.itemsize)
+        if n_searches is None:
+            return _table(view).search(trace=options.trace)
+        return _table(view).searches(n_searches, together=options.variant == "auto")
+
+
+def _table(view: View) -> QueryBytes:
+    return QueryBytes(False, view.n_vertices, view.out.column_indices.dtype.itemsize)

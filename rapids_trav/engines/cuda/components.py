@@ -41,7 +41,7 @@ def components(view: LinkView, places: Array | None, options: RunOptions) -> Run
     else:
         assert view.budget is not None
         more = min(view.budget.free, MOST_PART - LINKED_PART)
-        with view.charged(more, "parts of the edges"):
+        with view.budget.hold(more, "parts of the edges"):
             trees.link_parts(LINKED_PART + more, progress)
     return Run(trees.labels(places), progress.iteration, converged=True, trace=progress.trace)
 

@@ -29,7 +29,7 @@ from rapids_trav.engines.interface import (
 )
 from rapids_trav.engines.searches import one_by_one
 from rapids_trav.errors import TravError, written
-from rapids_trav.memory.model.search import Searches
+from rapids_trav.memory.model.search import QueryBytes
 from rapids_trav.memory.model.spread import deal_bytes, dealt_bytes, layout_that_fits
 from rapids_trav.tuning import Layout
 
@@ -160,7 +160,7 @@ class DevicesEngine(CudaEngine):
 
         n_bytes = view.out.nbytes + (0 if view.into is view.out else view.into.nbytes)
         vertex = view.out.column_indices.dtype.itemsize
-        needed = n_bytes + Searches("auto", number=WORD).nbytes(False, view.n_vertices, vertex)
+        needed = n_bytes + QueryBytes(False, view.n_vertices, vertex).searches(WORD)
         here = self._here()
         others = [device for device in dict.fromkeys(self.devices) if device != here]
         for device in others:

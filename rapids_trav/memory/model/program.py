@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rapids_trav.memory.model.build import OFFSET_BYTES
-
 POSITION = 8  # bytes of the position of a vertex in a list
 
 # On the CPU.
@@ -211,17 +209,6 @@ def question_bytes(value: int, ranked: bool, given: int = 0, own: int = 0) -> in
         Bytes per vertex for preparing the initial values, and for processing the final ones.
     """
     return max(value + 1 + given, value * (1 + ranked) + POSITION + own)
-
-
-def union_bytes(n_vertices: int, vertex: int) -> int:
-    """Return the bytes of finding components by linking trees: the parent of each vertex."""
-    return n_vertices * vertex
-
-
-def union_bytes_on_gpu(n_vertices: int, vertex: int, paged: bool) -> int:
-    """Return the same for a GPU: also a queue, and if the edges are paged, offsets and a part of them."""
-    outside = n_vertices * OFFSET_BYTES + LINKED_PART if paged else 0
-    return n_vertices * 2 * vertex + outside + FIXED_BYTES
 
 
 def tree_bytes(vertex: int, ranked: bool) -> int:

@@ -9,15 +9,17 @@ With n vertices and v bytes for an id, searches take, in bytes:
 Searches that run one after another, as they do if the caller names a variant, hold their answers twice when
 these are concatenated.  So do searches with repeated sources.
 
-Distances and predecessors take (4 + v) n for each search and stay until the answer is made from them.  The
-question declares the memory that this takes beside them; the constants and functions here give it per vertex
-of each search.
+Distances and predecessors take (4 + v) n for each search and stay until the answer is made from them.  What
+the answer takes in addition is given per vertex of each search.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+
+from rapids_trav.memory.model.build import OFFSET_BYTES
+from rapids_trav.memory.model.program import FIXED_BYTES, LINKED_PART, question_bytes
 
 DISTANCE_BYTES = 4
 GPU_BYTES = 32
@@ -50,54 +52,141 @@ COUNTED_LEAST = 1 << 10  # ... but at least this number
 
 
 @dataclass(frozen=True)
-class Searches:
-    """Properties of searches that determine their memory.
+class QueryBytes:
+    """Table of the bytes that each query by searches, or for components, takes on one graph.
 
     Attributes
     ----------
-    variant : str
-    number : int or None
-        Number of independent searches; None stands for one search from a joint frontier.
-    repeated : bool
-        Whether two or more of the searches have the same source.
-    answer : int
-        Bytes of the answer per vertex of each search, in addition to distances and predecessors.
-    beside : int
-        Total bytes that the question may ask for while the memory of the searches is held.
-    later : int
-        Bytes that it will ask for after that memory has been released.
-    trace : bool
-        Whether the search records a row for each level.
-    sums : {"vertices", "sources"}, optional
-        Where the distances of the searches are summed; then neither they nor predecessors are kept.
+    host : bool
+    n : int
+        Number of vertices.
+    vertex : int
+        Bytes of an internal id.
+    n_threads : int
+        Threads of the CPU engine that search at the same time.
     """
 
-    variant: str = "auto"
-    number: int | None = None
-    repeated: bool = False
-    answer: int = 0
-    beside: int = 0
-    later: int = 0
-    trace: bool = False
-    sums: Literal["vertices", "sources"] | None = None
+    host: bool
+    n: int
+    vertex: int
+    n_threads: int = 1
 
-    def nbytes(self, host: bool, n_vertices: int, vertex: int, n_threads: int = 1) -> int:
-        """Return the bytes of all these searches, run at once by `n_threads` threads."""
-        if self.sums is not None:
-            return sums_bytes(host, n_vertices, vertex, self.number or 0, n_threads, self.sums == "vertices")
-        if self.number is None:
-            running = search_bytes(host, n_vertices, vertex)
-            if self.trace and not host:  # its buffer is sized for the largest possible number of levels
-                running += TRACE_BYTES * trace_levels(n_vertices)
+    @property
+    def found(self) -> int:
+        """Bytes, per vertex, of the distance and predecessor that a search finds."""
+        return DISTANCE_BYTES + self.vertex
+
+    @property
+    def state(self) -> int:
+        """The most bytes that a search from one frontier takes, without its answer and trace."""
+        return (5 + 2 * self.vertex if self.host else GPU_BYTES) * self.n
+
+    def search(self, answer: int = 0, trace: bool = False) -> int:
+        """Bytes of a search from one frontier, with `answer` bytes per vertex of the answer made from it."""
+        running = self.state
+        if trace and not self.host:  # its buffer is sized for the largest possible number of levels
+            running += TRACE_BYTES * trace_levels(self.n)
+        return max(running, self.n * (self.found + answer))
+
+    def searches(self, number: int, answer: int = 0, *, repeated: bool = False, together: bool = True) -> int:
+        """Bytes of independent searches with their answers, run together or one after another.
+
+        `repeated` is whether two or more of them have the same source.
+        """
+        distances = number * self.found * self.n * (2 if repeated else 1)
+        if not together:
+            running = 2 * distances + self.state
+        elif self.host:
+            running = distances + min(number, self.n_threads) * (24 + 2 * self.vertex) * self.n
         else:
-            together = self.variant == "auto"
-            running = searches_bytes(
-                host, n_vertices, vertex, self.number, n_threads if together else None, self.repeated
-            )
-        answer = DISTANCE_BYTES + vertex + self.answer
-        if self.number is not None and not host:
-            answer += MASK_BYTES + (REPEATED_BYTES if self.repeated else 0)
-        return max(running, (self.number or 1) * n_vertices * answer)
+            running = distances + (BATCH_BYTES * min(words(number), BATCH_WORDS) + 2 * self.vertex) * self.n
+        masks = 0 if self.host else MASK_BYTES + (REPEATED_BYTES if repeated else 0)
+        return max(running, number * self.n * (self.found + answer + masks))
+
+    def ahead(self, number: int) -> int:
+        """Bytes of searches that run one after another, with the answers of all of them."""
+        return self.state + (number - 1) * self.found * self.n if number else 0
+
+    def answer(self, *, each: bool, ranked: bool, reached_only: bool) -> int:
+        """Bytes, per vertex of each search, of the rows of an answer in the caller's order.
+
+        Parameters
+        ----------
+        each : bool
+            Whether rows have a source column, and batches are concatenated.
+        ranked : bool
+            Whether the order of internal ids differs from that of the caller's ids.
+        reached_only : bool
+            Whether the answer has rows for reached vertices only.
+        """
+        n_bytes = self.found if ranked or each else 0
+        n_bytes += 8 if ranked else 0  # ids in the caller's type, before they are reordered
+        if reached_only:
+            n_bytes += 17 + self.found + self.vertex + (16 if each or ranked else 0)
+        if each:
+            n_bytes += 2 * self.vertex + 27  # sources and vertices; columns in the caller's ids, and masks
+        return n_bytes
+
+    def paths(self, each: bool) -> int:
+        """Bytes, per vertex of each search, of predecessors renumbered over all searches, in two steps.
+
+        A joint search needs none.
+        """
+        return 3 * self.vertex + 5 if each else 0
+
+    def levels(self, n_levels: int) -> int:
+        """Bytes of counting the vertices of a search by level, without the distances."""
+        return LEVEL_BYTES * n_levels + KEY_BYTES * min(counted_at_once(self.n), self.n)
+
+    def sums(self, number: int, of_vertices: bool) -> int:
+        """Bytes of sums over the distances of searches that run at once, none of which is kept."""
+        sums = SUMS_BYTES if of_vertices else 0  # sums of sources are few
+        at_once = max(words(number), 1)
+        if self.host:  # bit words, queues and sums of each thread, and the answer
+            return (min(at_once, self.n_threads) * (24 + 2 * self.vertex + sums) + sums) * self.n
+        running = BATCH_BYTES * min(at_once, BATCH_WORDS) + HEAVY_BYTES + 2 * self.vertex
+        return (running + SUMS_BYTES) * self.n
+
+    def bounds(self) -> int:
+        """Bytes of eccentricities by bounds, without those of the searches."""
+        return (BOUNDS_BYTES + DRAWING_BYTES) * self.n
+
+    def shares(self, n_edges: int, edges: bool, together: int) -> int:
+        """Bytes of the shares of vertices, and of edges if asked, in shortest paths.
+
+        `together` is the number of searches at once: the threads of the CPU; on a GPU 1 or SHARED.
+        """
+        n = self.n
+        sums = SHARES_BYTES * n + 8 * n_edges * edges
+        running = (4 + self.vertex + 2 * 8) * n  # distance, order, number of paths and weight
+        if self.host:
+            return together * (running + sums) + SHARES_BYTES * n
+        if together < SHARED:
+            return running + sums + SHARES_BYTES * n
+        heavy = min(n, n_edges // SHARED_HEAVY_DEGREE) * 8 * SHARED
+        return (SHARED * (4 + 2 * 8) + 3 * 4 + HEAVY_BYTES + self.vertex) * n + heavy + sums
+
+    def betweenness(self, n_edges: int, edges: bool, together: int) -> int:
+        """Bytes of these shares and of the answer, which may have a row for each edge."""
+        return self.shares(n_edges, edges, together) + (2 * self.vertex + 7 * 8) * n_edges * edges
+
+    def trees(self, paged: bool) -> int:
+        """Bytes of finding components by linking trees: parents; on a GPU also a queue.
+
+        If its edges are `paged`, a GPU also takes the row offsets and a part of the columns.
+        """
+        if self.host:
+            return self.vertex * self.n
+        outside = OFFSET_BYTES * self.n + LINKED_PART if paged else 0
+        return 2 * self.vertex * self.n + outside + FIXED_BYTES
+
+    def components(self, ranked: bool, paged: bool) -> int:
+        """Bytes of finding components and of the answer; see `answer` and `trees`."""
+        return question_bytes(self.vertex, ranked) * self.n + self.trees(paged)
+
+    def neighborhood(self, id_bytes: int) -> int:
+        """Bytes of finding the edges of a neighbourhood, without the block of rows being read."""
+        return self.n + TABLE_SHARE * id_bytes
 
 
 def trace_levels(n_vertices: int) -> int:
@@ -105,70 +194,9 @@ def trace_levels(n_vertices: int) -> int:
     return min(n_vertices + 1, TRACE_LEVELS)
 
 
-def search_bytes(host: bool, n_vertices: int, vertex: int) -> int:
-    """Return the most bytes that a search from one frontier takes."""
-    return (5 + 2 * vertex if host else GPU_BYTES) * n_vertices
-
-
-def ahead_bytes(host: bool, n_vertices: int, vertex: int, ahead: int) -> int:
-    """Return the bytes of `ahead` searches that run one after another, with the answers of all of them."""
-    if ahead == 0:
-        return 0
-    return search_bytes(host, n_vertices, vertex) + (ahead - 1) * (DISTANCE_BYTES + vertex) * n_vertices
-
-
-def searches_bytes(
-    host: bool,
-    n_vertices: int,
-    vertex: int,
-    n_searches: int,
-    n_threads: int | None,
-    repeated: bool = False,
-) -> int:
-    """Return the bytes of independent searches: run together by `n_threads`, or one by one if it is None."""
-    answers = n_searches * (DISTANCE_BYTES + vertex) * n_vertices
-    if repeated:
-        answers *= 2
-    if n_threads is None:
-        return 2 * answers + search_bytes(host, n_vertices, vertex)
-    if host:
-        return answers + min(n_searches, n_threads) * (24 + 2 * vertex) * n_vertices
-    return answers + (BATCH_BYTES * min(words(n_searches), BATCH_WORDS) + 2 * vertex) * n_vertices
-
-
 def words(n_searches: int) -> int:
     """Return the number of words that hold a bit for each of `n_searches` searches."""
     return -(-n_searches // WORD)
-
-
-def paths_bytes(vertex: int, each: bool) -> int:
-    """Return the bytes, per vertex of each search, of predecessors renumbered over all searches.
-
-    Renumbering takes two steps.  A joint search needs none.
-    """
-    return 3 * vertex + 5 if each else 0
-
-
-def answer_bytes(vertex: int, each: bool, ranked: bool, reached_only: bool) -> int:
-    """Return the bytes, per vertex of each search, of the rows of an answer in the caller's order.
-
-    Parameters
-    ----------
-    each : bool
-        Whether rows have a source column, and batches are concatenated.
-    ranked : bool
-        Whether the order of internal ids differs from that of the caller's ids.
-    reached_only : bool
-        Whether the answer has rows for reached vertices only.
-    """
-    found = DISTANCE_BYTES + vertex
-    n_bytes = found if ranked or each else 0
-    n_bytes += 8 if ranked else 0  # ids in the caller's type, before they are reordered
-    if reached_only:
-        n_bytes += 17 + found + vertex + (16 if each or ranked else 0)
-    if each:
-        n_bytes += 2 * vertex + 27  # sources and vertices; columns in the caller's ids, and masks
-    return n_bytes
 
 
 def counted_at_once(n_vertices: int) -> int:
@@ -176,48 +204,5 @@ def counted_at_once(n_vertices: int) -> int:
     return max(n_vertices // COUNTED_PART, COUNTED_LEAST)
 
 
-def levels_bytes(n_vertices: int, n_levels: int) -> int:
-    """Return the bytes of counting the vertices of a search by level, without the distances."""
-    return LEVEL_BYTES * n_levels + KEY_BYTES * min(counted_at_once(n_vertices), n_vertices)
-
-
-def neighborhood_bytes(n_vertices: int, id_bytes: int) -> int:
-    """Return the bytes of finding the edges of a neighbourhood, without the block of rows being read."""
-    return n_vertices + TABLE_SHARE * id_bytes
-
-
-def sums_bytes(
-    host: bool, n_vertices: int, vertex: int, n_searches: int, n_threads: int, of_vertices: bool
-) -> int:
-    """Return the bytes of sums over the distances of searches that run at once."""
-    sums = SUMS_BYTES if of_vertices else 0  # sums of sources are few
-    at_once = max(words(n_searches), 1)
-    if host:  # bit words, queues and sums of each thread, and the answer
-        return (min(at_once, n_threads) * (24 + 2 * vertex + sums) + sums) * n_vertices
-    running = BATCH_BYTES * min(at_once, BATCH_WORDS) + HEAVY_BYTES + 2 * vertex
-    return (running + SUMS_BYTES) * n_vertices
-
-
-def shares_bytes(host: bool, n_vertices: int, n_edges: int, edges: bool, vertex: int, together: int) -> int:
-    """Return the bytes of the shares of vertices, and of edges if asked, in shortest paths.
-
-    `together` is the number of searches at once: the threads of the CPU; on a GPU 1 or SHARED.
-    """
-    sums = SHARES_BYTES * n_vertices + 8 * n_edges * edges
-    running = (4 + vertex + 2 * 8) * n_vertices  # distance, order, number of paths and weight
-    if host:
-        return together * (running + sums) + SHARES_BYTES * n_vertices
-    if together < SHARED:
-        return running + sums + SHARES_BYTES * n_vertices
-    heavy = min(n_vertices, n_edges // SHARED_HEAVY_DEGREE) * 8 * SHARED
-    return (SHARED * (4 + 2 * 8) + 3 * 4 + HEAVY_BYTES + vertex) * n_vertices + heavy + sums
-
-
-def edge_shares_bytes(n_edges: int, vertex: int) -> int:
-    """Return the bytes of making an answer with a row for each edge."""
-    return (2 * vertex + 7 * 8) * n_edges
-
-
-def bounds_bytes(n_vertices: int) -> int:
-    """Return the bytes of eccentricities by bounds, without those of the searches."""
-    return (BOUNDS_BYTES + DRAWING_BYTES) * n_vertices
+Needed = Callable[[QueryBytes], int]  # bytes of searches, from the table for their graph
+NeededBy = Callable[[QueryBytes, int], int]  # bytes of a number of independent searches

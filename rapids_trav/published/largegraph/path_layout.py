@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from dataclasses import replace
 
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import whole_number
 from rapids_trav.csr.paths import PathLayout
+from rapids_trav.memory.budget import holding
 from rapids_trav.memory.model.build import layout_bytes
 
 
@@ -25,8 +25,8 @@ def _computed(graph: TraversableGraph, most: int) -> PathLayout:
     rows = graph.storage.forward(weighted=graph.weight is not None)
     weight = 0 if rows.weights is None else rows.weights.dtype.itemsize
     needed = layout_bytes(rows.n_vertices, rows.n_edges, weight, relaxed=most > 0)
-    on_host = graph.engine.place == "host"
-    with graph.storage.room(needed, "the paths of the edges") if on_host else nullcontext():
+    budget = graph.budget if graph.engine.place == "host" else None
+    with holding(budget, needed, "the paths of the edges"):
         from rapids_trav.published.largegraph.path_decomposition import decompose  # imports Numba
 
         return graph.storage.keep_layout(decompose(rows.on_host(), most))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -91,30 +90,6 @@ class StreamedEdges:
         self._columns = np.empty(longest, self._into.column_indices.dtype)
         self._page_weights = None if self._weights is None else np.empty(longest, self._weights.dtype)
 
-    @classmethod
-    @contextmanager
-    def opened(cls, view: GatherView, reserved: int = 0) -> Iterator[StreamedEdges]:
-        """Open the edges, with a buffer for a page charged to the budget of the pages.
-
-        Pages are cut to fit the free bytes of the budget beside the `reserved` bytes, which the run allocates
-        next.
-        """
-        assert view.pages is not None
-        budget = view.pages.budget
-        free = max(budget.free - reserved, 0)
-        wanted = max(free // PAGE_SHARE, min(free // 2, LEAST_PAGE)) or LEAST_PAGE
-        for size in (wanted, LEAST_PAGE, free // PAGE_SHARE or LEAST_PAGE):
-            firsts, edges, rows, n_bytes = _cut(view, size)
-            if n_bytes <= free:
-                break
-        with budget.hold(n_bytes, "a page of edges", lambda: reserved):
-            yield cls(view, firsts, edges, rows)
-
-    @staticmethod
-    def least_bytes(view: GatherView) -> int:
-        """Return the bytes of a buffer with which edges can always be streamed."""
-        return _cut(view, LEAST_PAGE)[-1]
-
     def pieces(self, rows: Array | None) -> Iterator[Piece]:
         """Yield the pages that hold edges of `rows` (None: of all vertices), each valid until the next."""
         bounds = None if rows is None else np.searchsorted(rows, self._firsts)
@@ -142,6 +117,22 @@ class StreamedEdges:
             starts, edges = _listed(some - row, offsets)
             yield Piece(some, row, starts, edges, first, columns, weights, n_bytes)
             n_bytes = 0  # the page is read only once
+
+
+def cut_within(view: GatherView, free: int) -> tuple[Array, int, int, int]:
+    """Return pages for `free` bytes, which are exceeded if the smallest page does not fit; see `_cut`."""
+    free = max(free, 0)
+    wanted = max(free // PAGE_SHARE, min(free // 2, LEAST_PAGE)) or LEAST_PAGE
+    for size in (wanted, LEAST_PAGE, free // PAGE_SHARE or LEAST_PAGE):
+        cut = _cut(view, size)
+        if cut[-1] <= free:
+            break
+    return cut
+
+
+def least_page_bytes(view: GatherView) -> int:
+    """Return the bytes of a buffer with which edges can always be streamed."""
+    return _cut(view, LEAST_PAGE)[-1]
 
 
 def _cut(view: GatherView, size: int) -> tuple[Array, int, int, int]:

@@ -18,8 +18,7 @@ runs on one thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import numpy as np
 
@@ -98,7 +97,6 @@ def push_rounds(source: ProgramKey) -> Callable:
 ROUNDS = 1 << 12  # rounds of one call, during which the process cannot be interrupted
 PUSHED = 1 << 24  # edges of one call, for the same reason
 NARROW = 4  # a pull of all edges takes as long as a push on one thread along 1/NARROW of them
-LISTS = "the lists of a push"
 
 
 def pays(work: ProgramWork) -> bool:
@@ -121,10 +119,10 @@ def policy(work: ProgramWork) -> dict[str, float]:
     return {PUSHED_BEFORE: 1.0} if has_pushed(work) else {}
 
 
-def least_room(view: GatherView, program: Program, options: RunOptions) -> int:
-    """Return the bytes of the budget that a run with mode "push" needs to push; 0 if it does not have to."""
-    needed = view.limited is not None and program.may_push and options.mode == "push"
-    return push_bytes(run_shape(view, program, options)) if needed else 0
+def list_bytes(view: GatherView, program: Program, options: RunOptions) -> int:
+    """Return the bytes that pushing takes of a budget; 0 if there is none, or the run never pushes."""
+    pushes = view.limited is not None and program.may_push and options.mode in ("auto", "push")
+    return push_bytes(run_shape(view, program, options)) if pushes else 0
 
 
 def fits(view: GatherView, program: Program, options: RunOptions, free_bytes: int) -> bool:
@@ -132,24 +130,6 @@ def fits(view: GatherView, program: Program, options: RunOptions, free_bytes: in
     shape = run_shape(view, program, options)
     left = free_bytes - working_bytes(shape)
     return push_bytes(shape) <= left - left // PAGE_SHARE
-
-
-@contextmanager
-def room(view: GatherView, program: Program, options: RunOptions) -> Iterator[bool]:
-    """Yield whether the budget has room for pushing, and hold it; without room the run never pushes."""
-    budget = view.limited
-    if budget is None or not program.may_push or options.mode not in ("auto", "push"):
-        yield True
-        return
-    n_bytes = push_bytes(run_shape(view, program, options))
-    there = budget.try_allocate(n_bytes, LISTS)
-    if options.mode == "push" and not there:
-        raise budget.refusal(n_bytes, LISTS)
-    try:
-        yield there
-    finally:
-        if there:
-            budget.release(n_bytes, LISTS)
 
 
 def iterate(work: ProgramWork, progress: RunProgress) -> None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,13 @@ from rapids_trav.engines.cpu.programs.kernels import (
     gather_rounds,
     new_tallies,
 )
-from rapids_trav.engines.cpu.programs.pages import Piece, ResidentEdges, StreamedEdges
+from rapids_trav.engines.cpu.programs.pages import (
+    Piece,
+    ResidentEdges,
+    StreamedEdges,
+    cut_within,
+    least_page_bytes,
+)
 from rapids_trav.engines.cpu.programs.state import ProgramWork
 from rapids_trav.engines.cpu.runtime.intrinsics import abandon, new_gate
 from rapids_trav.engines.iterations import Executor, RunProgress
@@ -42,6 +48,7 @@ from rapids_trav.engines.iterations import iterate as iterate_program
 from rapids_trav.engines.runs import GatherView, Moved, Run, RunOptions, run_shape
 from rapids_trav.errors import TravError
 from rapids_trav.jit.kernels import PIECES_PER_THREAD, Threads, kernel
+from rapids_trav.memory.budget import holding
 from rapids_trav.memory.model.program import working_bytes
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.run_state import RunState, gather_mode
@@ -60,17 +67,27 @@ def run(view: GatherView, program: Program, state: RunState, options: RunOptions
 
 @contextmanager
 def _executor(view: GatherView, program: Program, state: RunState, options: RunOptions) -> Iterator[Executor]:
-    """Yield the executor of the program, with its memory charged to the budget."""
+    """Yield the executor of the program, with its memory charged to the budget.
+
+    Pages take a share of what the budget has left, and the lists of a push are left out if the rest is too
+    small for them, unless the caller asked for pushing.
+    """
     if takes_blocks(view, program, state, options):
         with opened(view, program, state, options) as blocks:
             yield blocks
         return
-    with (
-        Threads() as team,
-        view.charged(working_bytes(run_shape(view, program, options)), "the vertices' values"),
-        _edges_of(view, push.least_room(view, program, options)) as edges,
-        push.room(view, program, options) as may_push,
-    ):
+    budget, cut = view.limited, None
+    n_bytes, lists = working_bytes(run_shape(view, program, options)), push.list_bytes(view, program, options)
+    must_push = options.mode == "push"
+    n_bytes += lists if must_push else 0
+    if view.pages is not None:
+        *cut, page = cut_within(view, view.pages.budget.free - n_bytes)
+        n_bytes += page
+    may_push = must_push or budget is None or n_bytes + lists <= budget.free
+    n_bytes += lists if may_push and not must_push else 0
+    what = f"{'the lists of a push and ' if must_push else ''}the vertices' values"
+    with Threads() as team, holding(budget, n_bytes, what):
+        edges = ResidentEdges(view) if cut is None else StreamedEdges(view, *cut)
         yield Sweeps(edges, view, program, state, options, team, may_push)
 
 
@@ -105,17 +122,13 @@ class Sweeps(ProgramWork):
         return push.marked(self)
 
 
-def _edges_of(view: GatherView, reserved: int) -> AbstractContextManager:
-    """Return the edges; streamed ones use what the budget leaves beside the `reserved` bytes."""
-    return nullcontext(ResidentEdges(view)) if view.pages is None else StreamedEdges.opened(view, reserved)
-
-
 def least_bytes(view: GatherView, program: Program, options: RunOptions) -> int:
     """Return the least memory with which the run works, whatever else the budget has."""
     if options.schedule == "paths" and view.pages is not None:
         return least_block_bytes(view, program, options)
-    n_bytes = working_bytes(run_shape(view, program, options)) + push.least_room(view, program, options)
-    return n_bytes if view.pages is None else n_bytes + StreamedEdges.least_bytes(view)
+    n_bytes = working_bytes(run_shape(view, program, options))
+    n_bytes += push.list_bytes(view, program, options) if options.mode == "push" else 0
+    return n_bytes if view.pages is None else n_bytes + least_page_bytes(view)
 
 
 def choose(work: ProgramWork) -> str:

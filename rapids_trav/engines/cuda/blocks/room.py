@@ -35,9 +35,10 @@ def opened(
     `run` makes it, as `BlocksExecutor` does, and takes `more_bytes` of memory than that.
     """
     assert view.pages is not None
-    budget, least = view.pages.budget, least_place_bytes(view, LEAST_BLOCK)
+    budget = view.pages.budget
     n_bytes = state_bytes(view, program, options, edge_type(view.out.n_edges).itemsize) + more_bytes
-    with budget.hold(n_bytes, VERTICES, least), ExitStack() as held:
+    budget.foresee(lambda: n_bytes + least_place_bytes(view, LEAST_BLOCK))
+    with budget.hold(n_bytes, VERTICES), ExitStack() as held:
         plain = cut_for(view, budget.free, LEAST_BLOCK)
         frame = partial(packed_columns, view.out, budget, FRAMED)
         cut, parts = chosen_parts(view, options, plain, frame)

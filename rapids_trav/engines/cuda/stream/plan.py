@@ -7,7 +7,7 @@ the link busy while the next page is launched; the rest of the budget holds the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -203,17 +203,8 @@ def plan_stream(
         return plan_within(view, program, options, offset, piece_edges, 0)
     except TravMemoryError:
         assert view.pages is not None
-        budget = view.pages.budget
-
-    def fits(more: int) -> bool:
-        try:
-            plan_within(view, program, options, offset, piece_edges, more)
-        except TravMemoryError:
-            return False
-        return True
-
-    needed = budget.free + least_that(fits, budget.limit)
-    raise budget.refusal(needed, f"program {program.name!r} and a page of the edges")
+    needed = least_bytes(view, program, options, offset, piece_edges)
+    raise view.pages.budget.refusal(needed, f"program {program.name!r} and a page of the edges")
 
 
 def least_bytes(
@@ -230,15 +221,10 @@ def least_bytes(
             return False
         return True
 
-    return least_that(fits, view.n_vertices)
-
-
-def least_that(fits: Callable[[int], bool], scale: int) -> int:
-    """Return about the least number that fits, if all larger numbers fit and 0 does not."""
     low, high = 0, 1024
     while not fits(high):
         low, high = high, 2 * high
-    while high - low > (scale + high) >> 10:
+    while high - low > (view.n_vertices + high) >> 10:
         middle = (low + high) // 2
         low, high = (low, middle) if fits(middle) else (middle, high)
     return high

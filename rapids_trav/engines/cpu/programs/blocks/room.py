@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from rapids_trav.engines.blocks.cut import MOST_BLOCKS, PLACES, cut_for, edge_bytes, least_place_bytes
+from rapids_trav.engines.blocks.cut import MOST_BLOCKS, cut_for, edge_bytes, least_place_bytes
 from rapids_trav.engines.cpu.programs import push
 from rapids_trav.engines.cpu.programs.blocks.executor import Blocks
 from rapids_trav.engines.cpu.programs.state import out_edges
@@ -47,12 +47,13 @@ def least_block_bytes(view: GatherView, program: Program, options: RunOptions) -
 def opened(view: GatherView, program: Program, state: RunState, options: RunOptions) -> Iterator[Blocks]:
     """Yield the run, with its memory charged to the budget: up to all that is free, if the edges need it."""
     assert view.pages is not None
-    budget, least = view.pages.budget, least_place_bytes(view)
-    with budget.hold(_state_bytes(view, program, options), "the vertices' values", least):
-        cut = cut_for(view, budget.free)
-        n_bytes = cut.room * edge_bytes(view)
-        with budget.hold(n_bytes, PLACES), Blocks(view, program, state, options, cut) as blocks:
-            yield blocks
+    budget, n_bytes = view.pages.budget, _state_bytes(view, program, options)
+    cut = cut_for(view, max(budget.free - n_bytes, 0))
+    with (
+        budget.hold(n_bytes + cut.room * edge_bytes(view), "the vertices' values and blocks of edges"),
+        Blocks(view, program, state, options, cut) as blocks,
+    ):
+        yield blocks
 
 
 def _state_bytes(view: GatherView, program: Program, options: RunOptions) -> int:
