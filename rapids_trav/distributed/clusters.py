@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -113,17 +114,15 @@ def build(source: EdgeSource, options: BuildOptions, client: Client) -> Distribu
         grid=None if options.grid is None else (int(options.grid[0]), int(options.grid[1])),
         keep_rows=bool(options.keep_rows),
     )
-    gang = open_gang(client, engine)
-    try:
+
+    def on_ranks(gang: Gang) -> dict[str, Any]:
         check_grid(options.grid, gang.workers)
         chosen = edges if options.keep_rows else edges[list(dict.fromkeys([*sides[0], *sides[1]]))]
         gang.hand_over(dask_frames.partitions(chosen, client))
-        summary = gang.call(build_ranks, for_ranks)[0]
-    except BaseException as error:
-        gang.close(wait=isinstance(error, Exception))  # not after an interrupt
-        raise
-    summary["edge_divisions"] = edges.divisions if edges.known_divisions else None
-    return DistributedQuestions(client, gang, summary)
+        divisions = edges.divisions if edges.known_divisions else None
+        return gang.call(build_ranks, for_ranks)[0] | {"edge_divisions": divisions}
+
+    return _opened(client, engine, on_ranks)
 
 
 def open_saved(folder: object, engine: object, client: Client) -> DistributedQuestions:
@@ -135,13 +134,20 @@ def open_saved(folder: object, engine: object, client: Client) -> DistributedQue
 
     path = location("folder", folder)
     one_of("engine", engine, ENGINES)
-    gang = open_gang(client, None if engine == "auto" else str(engine))
+    device = None if engine == "auto" else str(engine)
+    return _opened(client, device, lambda gang: gang.call(open_ranks, str(path.absolute()), {})[0])
+
+
+def _opened(
+    client: Client, device: str | None, work: Callable[[Gang], dict[str, Any]]
+) -> DistributedQuestions:
+    """Start ranks, and return the graph that they make together."""
+    gang = open_gang(client, device)
     try:
-        summary = gang.call(open_ranks, str(path.absolute()), {})[0]
+        return DistributedQuestions(client, gang, work(gang))
     except BaseException as error:
         gang.close(wait=isinstance(error, Exception))  # not after an interrupt
         raise
-    return DistributedQuestions(client, gang, summary)
 
 
 def cluster_of_parts(folder: object, client: Any) -> Any:

@@ -1,10 +1,11 @@
-"""Conversion between Dask frames and futures: partitions of the edges in, frames of answers out."""
+"""Dask frames and futures: partitions of the edges in, frames of answers out, and waiting for tasks."""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rapids_trav.errors import TravError
@@ -71,3 +72,22 @@ def joined(futures: Futures, meta: Frame, name: str, divisions: tuple | None = N
 def without_rows(frame: Frame) -> Frame:
     """Return an empty frame with the columns of `frame`; runs on the worker that has it."""
     return frame.iloc[:0]
+
+
+@contextmanager
+def thread_for_others() -> Iterator[None]:
+    """Let the worker run other tasks in this thread's place meanwhile, if a task runs the block.
+
+    Dask's own `compute` does so, too.  Otherwise tasks that wait for others may occupy all threads.
+    """
+    from distributed import rejoin, secede
+
+    try:
+        secede()
+    except (ValueError, KeyError):  # not in a task, or in one that has left already
+        yield
+        return
+    try:
+        yield
+    finally:
+        rejoin()

@@ -18,8 +18,14 @@ from rapids_trav.algorithms.bfs import Answer, Traced
 from rapids_trav.algorithms.bfs_stream import BfsStream, OpenStreams, counted
 from rapids_trav.algorithms.khop import Neighborhood
 from rapids_trav.algorithms.options import Direction, PathOptions, SearchOptions
-from rapids_trav.distributed.dask_frames import Futures, assembled, joined, portable, without_rows
-from rapids_trav.distributed.session.waiting import thread_for_others
+from rapids_trav.distributed.dask_frames import (
+    Futures,
+    assembled,
+    joined,
+    portable,
+    thread_for_others,
+    without_rows,
+)
 from rapids_trav.errors import CLOSED, TravError
 from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.exchange import EdgeColumns
@@ -32,8 +38,7 @@ from rapids_trav.utilities.progress import shown
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-    from rapids_trav.distributed.session.gang import Gang
-    from rapids_trav.distributed.session.kept import KeptOnWorkers
+    from rapids_trav.distributed.session.gang import Gang, KeptOnWorkers
 
 
 def unanswered(question: str) -> TravError:
@@ -53,15 +58,9 @@ class WorkersEngine:
 
 
 class DistributedQuestions:
-    """An `graph.properties.Questions` whose answers are Dask frames on the workers.
+    """A `graph.properties.Questions` whose answers are Dask frames on the workers.
 
-    Parameters
-    ----------
-    client : distributed.Client
-    gang : session.gang.Gang
-        The ranks, which have built the graph.
-    summary : mapping
-        Properties of the graph, as the ranks report them (`ranks.service.summary`).
+    `gang` are the ranks, which have built the graph, and `summary` its properties (`ranks.service.summary`).
     """
 
     weight: Hashable | None = None

@@ -102,7 +102,7 @@ def test_a_few_graphs(client):
 
 def of_last_request(dask_worker):
     (rank,) = dask_worker.extensions["rapids_trav_rank"]._ranks.values()
-    return rank.progress
+    return rank._progress
 
 
 @pytest.mark.parametrize(

@@ -1,20 +1,19 @@
-"""Exchange of id columns of any dtype between ranks.
+"""Exchange of id columns of any dtype between ranks, and agreement on them.
 
 Numbers and dates are sent as arrays of the engine, so that on GPUs they never leave the GPUs.  Columns that
 Arrow holds, and all other columns of cuDF, are sent as Arrow streams.  Any other column, such as one of
 Python objects, is pickled.
 
-Reading of id columns on all ranks: if one rank refuses a column, all raise the error of a local build.
-
-Each rank describes to the others the columns that it read: name, kind, type and number of rows, never values.
-All ranks then have the same list, in which columns of the same name are adjacent, in the order of their
-ranks, as if the partitions had been concatenated.
+If one rank refuses a column, all raise the error of a local build.  Each rank describes to the others the
+columns that it read: name, kind, type and number of rows, never values.  All ranks then have the same list,
+in which columns of the same name are adjacent, in the order of their ranks, as if the partitions had been
+concatenated.
 """
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
@@ -133,17 +132,18 @@ def read_components(rank: Rank, sides: Sequence[Sequence[Column]]) -> list[Compo
 
 def _read(rank: Rank, column: Column) -> IdColumn:
     name = getattr(column, "name", None)
-    try:
-        return read(name, column, rank.library, rank.xp)
-    except TravError as error:
-        return IdColumn(name, "error", None, 0, error.with_traceback(None))
+    return _or_error(name, lambda: read(name, column, rank.library, rank.xp))
 
 
 def _plain(rank: Rank, part: IdColumn) -> IdColumn:
+    return _or_error(part.name, lambda: Renumbering(rank.library, rank.xp).plain(part))
+
+
+def _or_error(name: Hashable, work: Callable[[], IdColumn]) -> IdColumn:
     try:
-        return Renumbering(rank.library, rank.xp).plain(part)
+        return work()
     except TravError as error:
-        return IdColumn(part.name, "error", None, 0, error.with_traceback(None))
+        return IdColumn(name, "error", None, 0, error.with_traceback(None))
 
 
 def _gather(rank: Rank, sides: Sequence[Sequence[IdColumn]]) -> list[list[IdColumn]]:

@@ -1,6 +1,4 @@
-"""Partitions of the edges on their ranks, with both ends of each edge as internal ids.
-
-Counts of a rank's edges: degrees, self-loops and repeated edges.
+"""Partitions of the edges on their ranks, with both ends of each edge as internal ids, and counts of them.
 
 All edges from one source to one destination are on the same rank, so repeated edges are counted locally.  A
 self-loop is on the rank that owns its vertex, since that rank is in the row of its destination and the column

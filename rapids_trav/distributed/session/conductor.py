@@ -4,14 +4,13 @@ A client sends a request as one message to the scheduler, which forwards it to a
 all of them and returns their answers.  This runs on the scheduler and not on a worker because a cluster has
 exactly one scheduler: it orders the requests of all clients, it outlives workers and clients, and it is the
 first to know that one of them is gone.  While a request is in progress, the scheduler itself holds the turn
-at the workers (`tickets`), so a client that dies during its request leaves nothing behind.  Only requests and
+at the workers (`Tickets`), so a client that dies during its request leaves nothing behind.  Only requests and
 answers pass through the scheduler, never the data that ranks exchange with each other.
 
-Registration of frames that workers have stored as Dask data on the scheduler, like `Scheduler.scatter`.
-
-If a worker is lost, Dask forgets its scattered data, and cancels tasks that need the data without giving a
-reason.  So each frame also has a task, which Dask runs only in this case, on another worker: it raises an
-error that names the lost worker.
+Frames that workers have stored are registered as Dask data, as `Scheduler.scatter` does.  If a worker is
+lost, Dask forgets its scattered data, and cancels tasks that need the data without giving a reason.  So each
+frame also has a task, which Dask runs only in this case, on another worker: it raises an error that names the
+lost worker.
 """
 
 from __future__ import annotations
@@ -47,16 +46,7 @@ FIRST = (0, 0, 0)  # priority of a task that takes no time
 
 
 def register(scheduler: Scheduler, client: str, workers: Sequence[str], replies: Sequence[Reply]) -> None:
-    """Make the frames in the replies of ranks Dask data that a client wants.
-
-    Parameters
-    ----------
-    scheduler : Scheduler
-    client : str
-        The id of a client that is connected.
-    workers, replies : sequences
-        The worker and the reply of each rank; the workers are present.
-    """
+    """Make the frames in the replies of ranks, whose workers are present, Dask data that a client wants."""
     who_has: dict[Key, list[str]] = {}
     nbytes: dict[Key, int] = {}
     tasks: dict[Key, Task] = {}

@@ -7,34 +7,64 @@ import uuid
 import weakref
 from collections.abc import Callable, Collection, Coroutine, Sequence
 from concurrent.futures import CancelledError
+from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
 
 from distributed import Client, Future, wait
 from distributed.protocol import to_serialize
 from distributed.protocol.pickle import dumps, loads
 
+from rapids_trav.distributed.dask_frames import thread_for_others
 from rapids_trav.distributed.session.conductor import Conductor
-from rapids_trav.distributed.session.kept import FramesOfRank, KeptOnWorkers, received
 from rapids_trav.distributed.session.rank_actor import put_partition
 from rapids_trav.distributed.session.verdict import ERROR, FAILED, Reply
-from rapids_trav.distributed.session.waiting import thread_for_others
 from rapids_trav.engines.multigpu.communicator import DEADLINE, RankError
 from rapids_trav.errors import TravError, first_line, listed
 from rapids_trav.utilities.progress import listening, report
 
+PATIENCE = 1.0  # seconds after which a wait asks whether the ranks are still there
+TELLING = 0.2  # seconds between two questions for the progress of a call
+
+T = TypeVar("T")
+FramesOfRank = dict[str, list[Future]]  # by their name, in order
+Answer = tuple[Reply, list[FramesOfRank] | None]  # what the ranks say, and their frames if there are some
+
+
+@dataclass(frozen=True)
+class KeptOnWorkers:
+    """Answer of all ranks whose frames are on their workers, each until no future of it is left."""
+
+    about: list  # what each rank reports about its frames
+    frames: list[FramesOfRank]  # those of each rank, as futures that are finished
+
+    def futures(self, name: str) -> list[list[Future]]:
+        """Return each rank's frames of this name."""
+        return [of.get(name, []) for of in self.frames]
+
+
+def received(client: Client, answer: Reply) -> list[FramesOfRank] | None:
+    """Return the frames of each rank in an answer to a call, on the client's event loop; None if it has none.
+
+    The futures are finished from the start, as `Client.scatter` makes them: the scheduler knows the frames.
+    """
+    replies = answer.get("replies", [])
+    if not any("frames" in reply for reply in replies):
+        return None
+    return [
+        {name: [_finished(client, key, kind) for key, _, kind in of] for name, of in frames.items()}
+        for frames in (reply.get("frames", {}) for reply in replies)
+    ]
+
+
+def _finished(client: Client, key: str, kind: bytes) -> Future:
+    future: Future = Future(key, client)
+    client.futures[key].finish(type=loads(kind))
+    return future
+
 
 def place(holders: Sequence[Collection[str]], workers: Sequence[str]) -> list[int]:
-    """Return a rank for each partition.
+    """Return a rank for each partition, from the workers that have a copy of it, and those of the ranks.
 
-    Parameters
-    ----------
-    holders : sequence of collections of str
-        The workers that have a copy of each partition.
-    workers : sequence of str
-        The worker of each rank.
-
-    Notes
-    -----
     A partition goes to a rank whose worker has a copy, and if there are several, to the one with the fewest
     partitions.  The remaining partitions are assigned last, each to the rank with the fewest.
     """
@@ -48,26 +78,12 @@ def place(holders: Sequence[Collection[str]], workers: Sequence[str]) -> list[in
     return chosen
 
 
-PATIENCE = 1.0  # seconds after which a wait asks whether the ranks are still there
-TELLING = 0.2  # seconds between two questions for the progress of a call
-
-T = TypeVar("T")
-Answer = tuple[Reply, list[FramesOfRank] | None]  # what the ranks say, and their frames if there are some
-
-
 class Gang:
     """Ranks on the workers of a cluster that call functions together, as seen by their client.
 
     Create one with `open`.  A gang may be used from several threads, beside other gangs and other clients:
-    calls that share a worker are served one after another.
-
-    Attributes
-    ----------
-    client : distributed.Client
-    workers : tuple of str
-        The address of each rank's worker.
-    device : {"cpu", "cuda"}
-        Where the ranks work.
+    calls that share a worker are served one after another.  `workers` are the addresses of the ranks'
+    workers, and `device`, "cpu" or "cuda", is where they work.
     """
 
     def __init__(self, client: Client, name: str, workers: tuple[str, ...], device: str) -> None:
@@ -88,17 +104,10 @@ class Gang:
         deadline: float = DEADLINE,
         device: str | None = None,
     ) -> Gang:
-        """Start a rank on each worker.
+        """Start a rank on each worker, by default on all that the cluster has now, in the order of the ranks.
 
-        Parameters
-        ----------
-        client : distributed.Client
-        workers : sequence of str, optional
-            Addresses of workers, in the order of the ranks.  By default all workers that the cluster has now.
-        deadline : float
-            Seconds that a rank waits for the others in one exchange.
-        device : {"cpu", "cuda"}, optional
-            By default "cuda" if every worker has a GPU.
+        A rank waits `deadline` seconds for the others in one exchange.  The device is by default "cuda" if
+        every worker has a GPU.
 
         Raises
         ------
@@ -146,7 +155,7 @@ class Gang:
         """Give partitions to the ranks, as (number, frame).
 
         A partition goes to a rank on a worker that has it, if there is one; the others are spread over the
-        ranks (`placement.place`).  Partitions move directly from worker to worker.
+        ranks (`place`).  Partitions move directly from worker to worker.
         """
         self._check()
         with thread_for_others():
@@ -166,10 +175,7 @@ class Gang:
     def call(self, function: Callable, *args: object, **kwargs: object) -> Any:
         """Call `function(state, *args, **kwargs)` on every rank at once, when it is the gang's turn.
 
-        Returns
-        -------
-        list or KeptOnWorkers
-            The results in the order of the ranks; if they are `Kept`, the frames are on the workers.
+        Returns a list of the results in the order of the ranks, or `KeptOnWorkers` if they are `Kept`.
 
         Raises
         ------

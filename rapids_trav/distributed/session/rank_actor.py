@@ -1,10 +1,9 @@
 """A rank on a worker: its state, the thread that it computes in, and the frames that it gives to Dask.
 
-The Dask task that brings a frame to a rank.
-
-The task prefers the rank's worker and normally runs there, but it may run elsewhere: a task that is bound to
-a worker never runs once that worker is lost, and waiting for it never ends.  If the task runs elsewhere, it
-reaches the rank through the rank's worker, and raises an error if that worker is lost.
+A Dask task brings a frame to a rank (`put_partition`).  It prefers the rank's worker and normally runs there,
+but it may run elsewhere: a task that is bound to a worker never runs once that worker is lost, and waiting
+for it never ends.  If the task runs elsewhere, it reaches the rank through the rank's worker, and raises an
+error if that worker is lost.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import Callable, Mapping, Sequence
+from inspect import isawaitable
 from typing import Any
 
 from dask.typing import Key
@@ -50,11 +50,15 @@ class RankActor:
         self._control = TcpCommunicator(gang, worker, rank, size, deadline=deadline)
         self._state = RankState(self._control, "cpu")
         self._last: tuple[str, list[Key]] = ("", [])  # token of the last answer, and keys of its frames
-        self.progress: tuple[int, int | None, str] | None = None  # of the last request, or the current one
+        self._progress: tuple[int, int | None, str] | None = None
         self._token = self._interrupted = ""  # of the current request, and of the last that was interrupted
         self._left = False
         self._raised = False  # whether a function has, and the traceback may hold its variables in a cycle
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"rapids-trav-rank-{rank}")
+
+    def progress(self) -> Reply:
+        """Return what is done of how much and the unit, of the last request or the current one."""
+        return {"status": "ok", "progress": self._progress}
 
     async def meet(self, addresses: Sequence[str], device: str | None) -> Reply:
         """Connect with the other ranks, and connect the GPUs if the ranks work on them."""
@@ -71,11 +75,11 @@ class RankActor:
 
     async def call(self, request: bytes, token: str) -> Reply:
         """Call the function of a request with the rank's state; frames of its answer become Dask data."""
-        self._token, self.progress = token, None
+        self._token, self._progress = token, None
         self._control.stopping = token == self._interrupted
 
         def tell(done: int, total: int | None, unit: str) -> None:
-            self.progress = done, total, unit
+            self._progress = done, total, unit
 
         def work() -> object:
             function, args, kwargs = loads(request)
@@ -90,7 +94,7 @@ class RankActor:
         return reply | {"frames": self._store(frames, token)}
 
     def stop(self, token: str) -> None:
-        """End a request at the next meeting of the ranks, or when it comes."""
+        """End a request at the next synchronisation of the ranks, or when it comes."""
         self._interrupted = token
         if token == self._token:
             self._control.stopping = True
@@ -182,7 +186,7 @@ class RankActor:
         except RankError:
             self._forget()
             return self._failed(), None
-        reply: Reply = {"status": status, "answer": to_serialize(answer), "progress": self.progress}
+        reply: Reply = {"status": status, "answer": to_serialize(answer), "progress": self._progress}
         return reply, frames
 
     def _failed(self) -> Reply:
@@ -226,26 +230,20 @@ class WorkerRanks:
 
     async def serve(self, gang: str, action: str, **arguments: Any) -> Reply:
         """Perform an action on a rank for the scheduler or another worker."""
+        rank: RankActor | None = None
         if action == "start":
             self._ranks[gang] = RankActor(self._worker, gang, **arguments)
-        elif action == "leave":
-            if gang in self._ranks:
-                await self._ranks[gang].leave()
         elif action == "close":
-            if (rank := self._ranks.pop(gang, None)) is not None:
-                await rank.close(**arguments)
-        elif action == "stop":
-            if gang in self._ranks:
-                self._ranks[gang].stop(**arguments)
-        elif action == "progress":
-            return {"status": "ok", "progress": self.rank(gang).progress}
-        elif action in ("meet", "call"):
-            return await getattr(self.rank(gang), action)(**arguments)
-        elif action == "fail":  # nothing to do for a rank that is gone, for example after a restart
-            if gang in self._ranks:
-                self._ranks[gang].fail(**arguments)
+            rank = self._ranks.pop(gang, None)
+        elif action in ("leave", "stop", "fail"):  # nothing to do for a rank that is gone, as after a restart
+            rank = self._ranks.get(gang)
         else:
-            self.rank(gang).put(**arguments)
+            rank = self.rank(gang)
+        if rank is not None:
+            done = getattr(rank, action)(**arguments)
+            reply = await done if isawaitable(done) else done
+            if reply is not None:
+                return reply
         return {"status": "ok"}
 
     async def close(self) -> None:

@@ -14,7 +14,7 @@ import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from types import ModuleType
 from typing import NamedTuple, TypeVar
 
@@ -40,10 +40,7 @@ class InterruptError(TravError):
 class RankError(TravError):
     """A rank failed, or did not answer in time, so that no rank can continue.
 
-    Attributes
-    ----------
-    rank : int or None
-        The rank at fault, or the first of several; None if it is not known.
+    `rank` is the one at fault, or the first of several; None if it is not known.
     """
 
     def __init__(self, message: str, rank: int | None = None) -> None:
@@ -71,74 +68,47 @@ Form = tuple[np.dtype, int]  # dtype and length of an array
 
 @dataclass(frozen=True)
 class Traffic:
-    """Counts of the messages that a rank has sent to others.
+    """Counts of the messages that a rank has sent to others."""
 
-    Attributes
-    ----------
-    messages : int
-        Arrays sent to other ranks, including empty ones; arrays that a rank sends to itself do not count.
-    bytes : int
-        Bytes of those arrays, without the header of 8 bytes per message that holds type and length, and of
-        notes, which are parts of other messages.
-    sums : int
-        Sums over all ranks that the rank took part in.
-    sum_messages : int
-        Messages of those sums, each of which may carry a note.
-    """
-
-    messages: int = 0
-    bytes: int = 0
-    sums: int = 0
-    sum_messages: int = 0
+    messages: int = 0  # arrays, including empty ones, without those that a rank sends to itself
+    bytes: int = 0  # of them and of notes, without the header of 8 bytes that holds type and length
+    sums: int = 0  # over all ranks that the rank took part in
+    sum_messages: int = 0  # of those sums, each of which may carry a note
 
     def __add__(self, other: Traffic) -> Traffic:
-        return Traffic(*(mine + theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)))
+        return Traffic(
+            self.messages + other.messages,
+            self.bytes + other.bytes,
+            self.sums + other.sums,
+            self.sum_messages + other.sum_messages,
+        )
 
     def __sub__(self, other: Traffic) -> Traffic:
-        return Traffic(*(mine - theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)))
+        return self + Traffic(-other.messages, -other.bytes, -other.sums, -other.sum_messages)
 
 
 class Met(NamedTuple):
-    """Result of a synchronisation of all ranks.
+    """Result of a synchronisation of all ranks."""
 
-    Attributes
-    ----------
-    sums : list of int
-        The sums over all ranks.
-    numbers : list of int
-        The number of each partner, in their order.
-    notes : list of arrays
-        The note of each partner as uint32, perhaps followed by undefined words.
-    """
-
-    sums: list[int]
-    numbers: list[int]
-    notes: list[Array]
+    sums: list[int]  # over all ranks
+    numbers: list[int]  # of the partners, in their order
+    notes: list[Array]  # of the partners, as uint32, perhaps followed by undefined words
 
 
 @dataclass(frozen=True)
 class Note:
     """Values that a rank sends to partners together with a sum over all ranks.
 
-    Attributes
-    ----------
-    partners : sequence of int
-        Each has this rank as a partner; a rank may be its own partner.
-    number : int
-    words : int32 or uint32 array, optional
-        At most `room`.
-    room : int
-        The same on all ranks.
-    axes : sequence of groups, optional
-        This rank's column and row of a grid of all ranks, which have all of its partners; by default those of
-        the squarest grid.  Numbers are added up along the one, then along the other, so that a rank sends
-        (R - 1) + (C - 1) messages.
+    The numbers to sum are added up along one axis, then along the other, so that a rank sends (R - 1) + (C -
+    1) messages.
     """
 
-    partners: Sequence[int] = ()
+    partners: Sequence[int] = ()  # each has this rank as a partner; a rank may be its own
     number: int = 0
-    words: Array | None = None
-    room: int = 0
+    words: Array | None = None  # int32 or uint32, at most `room`
+    room: int = 0  # the same on all ranks
+    # The rank's column and row of a grid of all ranks, which have all of its partners; by default those of
+    # the squarest grid.
     axes: Sequence[Sequence[int]] = ()
 
 

@@ -1,9 +1,8 @@
 """Lookup of values of vertices that other ranks own, many at once, with one request and one reply.
 
-Distinct numbers of a known range, and the position of each number among them.
-
-If there are many numbers, a table of the range is faster than a sort: of one byte for each number of the
-range on the CPU, and of one bit on the GPU (`kernels/lookup.cu`).
+Each is asked for once.  Among many numbers of a known range, a table of the range finds the distinct ones
+faster than a sort: of one byte for each number of the range on the CPU, and of one bit on the GPU
+(`kernels/lookup.cu`).
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """Messages of a search over many ranks, and the answer of each rank.
 
-Formats of messages with vertices: a list of offsets or a bitmap of the block, whichever is shorter.
-
-k vertices of a block of nb take 4 * k bytes as a list, int32, and nb / 8 bytes as a bitmap, uint32 words; so
-a bitmap is shorter if k > nb / 32.  The dtype of the array tells the receiver which of the two it got
-(docs/systems.md, K10).
+Vertices are sent as a list of offsets or a bitmap of the block, whichever is shorter: k vertices of a block
+of nb take 4 * k bytes as a list, int32, and nb / 8 bytes as a bitmap, uint32 words, so a bitmap is shorter if
+k > nb / 32.  The dtype of the array tells the receiver which of the two it got (docs/systems.md, K10).
 """
 
 from __future__ import annotations

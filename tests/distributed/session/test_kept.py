@@ -12,8 +12,7 @@ import rank_functions as ranks
 from distributed import Client
 from lost_workers import wait_until
 
-from rapids_trav.distributed.session.gang import Gang
-from rapids_trav.distributed.session.kept import KeptOnWorkers
+from rapids_trav.distributed.session.gang import Gang, KeptOnWorkers
 from rapids_trav.engines.multigpu.communicator import RankError
 
 

@@ -1,14 +1,11 @@
-"""Edges of ranks in a grid, dealt to the owners of their destinations by messages between the ranks.
+"""Edges dealt to ranks: each rank gets those that lead to its vertices.
 
-The grid numbers vertices in the same way as `dealing`, so the ids do not change.  A rank sends its edges in
-rounds, as it does when the grid is built; here the grid has a single column, so that each edge goes to the
-owner of its destination.
+`deal_among` takes the edges of ranks in a grid, which numbers vertices as `dealing` does.  A rank sends its
+edges in rounds, as it does when the grid is built; here the grid has a single column, so that each edge goes
+to the owner of its destination.
 
-Edges in internal ids, dealt to ranks: each rank gets those that lead to its vertices, on its own device.
-
-Vertices are numbered by descending degree, so an internal id is a place in that order (`dealing`).  Ranks are
-built one after another, so that only the edges of one rank at a time exist twice in addition to the given
-edges.
+`deal_edges` takes edges of one process, in internal ids, which are places in the order by degree.  Ranks are
+built one after another, so that only the edges of one rank at a time exist twice in addition to those given.
 """
 
 from __future__ import annotations

@@ -1,14 +1,10 @@
-"""Ranks of one process, each with its own launch: their searches and their failures.
+"""Ranks that search with a launch each, in one process or in several: their searches and their failures.
 
-One thread launches all ranks.  Between the first launch and the last, no memory is allocated and no kernel
-loaded, since either may wait for a kernel that is already running, which in turn waits for the other ranks.
-
-One rank of searches whose ranks are launched by several processes, or by several threads of one.
-
-Ranks meet on the host before each search, when all of them have their memory and their kernel.  From then to
-the end of its launch a rank allocates nothing, since an allocation may wait for a running kernel, which in
-turn waits for the other ranks.  While its kernel runs, a rank asks its communicator whether another rank has
-failed; if so, it stops the kernel.
+From its launch until the others are launched, a rank allocates no memory and loads no kernel, since either
+may wait for a kernel that is already running, which in turn waits for the other ranks.  In one process one
+thread launches all ranks (`LaunchGroup`).  Ranks of several processes, or threads (`Member`), synchronise on
+the host before each search, when all of them have their memory and their kernel.  While its kernel runs, such
+a rank asks its communicator whether another rank has failed; if so, it stops the kernel.
 """
 
 from __future__ import annotations

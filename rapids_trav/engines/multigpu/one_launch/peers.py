@@ -1,6 +1,4 @@
-"""GPUs of one process that can access each other's memory (CUDA peer access), and copies between them.
-
-Memory of ranks in other processes, which a rank opens by handles, and of ranks in other threads.
+"""GPUs that can access each other's memory, in one process (CUDA peer access) or in several (by handles).
 
 The numbers of GPUs differ between processes: dask-cuda rotates CUDA_VISIBLE_DEVICES, and a container may show
 a single GPU.  So GPUs are identified by their UUID, and a rank finds out whether it can access another's

@@ -2,10 +2,9 @@
 
 A rank holds the edges that lead to its vertices, so a rank only finds vertices that it owns.  Both
 orientations together take two ids for each edge; the rows by source have offsets for all ids, on every rank.
-In a symmetric graph the rows by destination suffice, in half the memory (lean rows): the row of a rank's own
-vertex also has the edges that leave it.
 
-Lean rows, those of a rank's own vertices alone, built in little more memory than they take.
+In a symmetric graph the rows by destination suffice, in half the memory (lean rows): the row of a rank's own
+vertex also has the edges that leave it.  They are built in little more memory than they take:
 
 1. Count the entries of each row; the running sum is where each row begins.
 2. Read the edges again, and put each entry at the next free place of its row.
