@@ -9,7 +9,7 @@ from __future__ import annotations
 import cupy
 import numpy as np
 
-from rapids_trav.engines.multigpu.one_launch.answers import deal_back
+from rapids_trav.engines.multigpu.one_launch.spread import deal_back
 from tests.gpu.ranked_graphs import Ranked, ranked
 from tests.gpu.small_graphs import GRAPHS, Graph, check_tree, random, star
 from tests.kernel_references import deal_back as dealt_back

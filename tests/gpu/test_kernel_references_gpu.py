@@ -72,8 +72,8 @@ def test_trees(engine, adjacency):
 
 @pytest.mark.parametrize(("n", "n_ranks"), [(1, 2), (700, 3), (768, 2), (999, 5), (4000, 9)])
 def test_dealing_back(cupy, n, n_ranks):
-    from rapids_trav.engines.multigpu.one_launch.answers import deal_back
     from rapids_trav.engines.multigpu.one_launch.dealing import Dealing
+    from rapids_trav.engines.multigpu.one_launch.spread import deal_back
 
     dealing = Dealing(n, n_ranks)
     random = np.random.default_rng(4)

@@ -21,12 +21,12 @@ from rapids_trav.distributed.ranks.launched_rows import LaunchedRows
 from rapids_trav.distributed.ranks.numbering import Numbering
 from rapids_trav.distributed.ranks.rank_rows import RankRows, degrees
 from rapids_trav.engines.multigpu.communicator import aborting
+from rapids_trav.engines.multigpu.follow import sweeps
 from rapids_trav.engines.multigpu.one_launch.trace import levels_together
 from rapids_trav.engines.multigpu.partition import Part, build
 from rapids_trav.engines.multigpu.predecessors import smallest
 from rapids_trav.engines.multigpu.records import LevelRow
 from rapids_trav.engines.multigpu.search2d import search
-from rapids_trav.engines.multigpu.sweeps import sweeps
 from rapids_trav.engines.searches import BfsOptions, LevelTrace, RankCosts, Search
 from rapids_trav.frames.columns import move
 

@@ -55,7 +55,7 @@ class Owned:
 
     visited: Array  # bitmap
     distance: Array  # int32, -1 where unreached
-    finder: Array | None  # int32, as numbered by `sweeps`; -1 at sources and where unreached
+    finder: Array | None  # int32, as numbered by `follow.sweeps`; -1 at sources and where unreached
 
 
 class LocalWork(Protocol):

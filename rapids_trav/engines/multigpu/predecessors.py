@@ -17,10 +17,10 @@ from __future__ import annotations
 import numpy as np
 
 from rapids_trav.engines.multigpu.communicator import Communicator
+from rapids_trav.engines.multigpu.follow import Sweep, origin
 from rapids_trav.engines.multigpu.local_work import Array, LocalWork
 from rapids_trav.engines.multigpu.partition import Part
 from rapids_trav.engines.multigpu.records import pack, unpack
-from rapids_trav.engines.multigpu.sweeps import Sweep, origin
 
 
 def resolve(

@@ -37,7 +37,7 @@ from time import perf_counter
 import numpy as np
 
 from rapids_trav.engines.multigpu.communicator import Communicator, Met, Note, Traffic, aborting
-from rapids_trav.engines.multigpu.follow import Follower
+from rapids_trav.engines.multigpu.follow import Follower, sweeps
 from rapids_trav.engines.multigpu.grid import WORD
 from rapids_trav.engines.multigpu.local_work import Array, LocalWork, Owned
 from rapids_trav.engines.multigpu.partition import Part
@@ -51,7 +51,6 @@ from rapids_trav.engines.multigpu.records import (
     pack,
     unpack,
 )
-from rapids_trav.engines.multigpu.sweeps import sweeps
 from rapids_trav.engines.searches import BfsOptions
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import move

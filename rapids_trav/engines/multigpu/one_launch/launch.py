@@ -177,10 +177,14 @@ class RankMemory:
                 memory[:] = 0
             self.stream.synchronize()
 
-    def outcome(self) -> Outcome:
-        """Return how the last search ended, from the first bytes of the kernel's `Meeting`; waits for it."""
+    def head(self) -> np.ndarray:
+        """Return what the last search left in the first bytes of the kernel's `Meeting`; waits for it."""
         with cupy.cuda.Device(self.device), self.stream:
-            head = self.meeting[:HEAD_BYTES].get()
+            return self.meeting[:HEAD_BYTES].get()
+
+    def outcome(self) -> Outcome:
+        """Return how the last search ended; waits for it."""
+        head = self.head()
         stop = int(head.view(np.uint32)[STOP_WORD])
         return Outcome(stop, worked_seconds(*head.view(np.uint64)[CLOCK_WORD:].tolist()))
 
