@@ -34,10 +34,7 @@ OF_WORKERS = ("client", "grid", "keep_rows")
 def cluster_for(edges: EdgeSource, options: BuildOptions) -> Client | None:
     """Return the client of the cluster that will hold the graph of these edges, or None for this process.
 
-    Raises
-    ------
-    TravError
-        If an option does not apply where the graph will be held.
+    Raises a `TravError` if an option does not apply where the graph will be held.
     """
     if not isinstance(edges, DaskEdges):
         _refuse(options, OF_WORKERS, "is for Dask frames, and edges is not one")
@@ -153,10 +150,7 @@ def _opened(
 def cluster_of_parts(folder: object, client: Any) -> Any:
     """Return the client of the cluster that will open a folder; None if it holds a graph of one process.
 
-    Raises
-    ------
-    TravError
-        If the folder holds a graph in parts, and there is no client.
+    Raises a `TravError` if the folder holds a graph in parts, and there is no client.
     """
     if client is not None:
         return checked_client(client)

@@ -115,10 +115,7 @@ class Component:
 def read_components(rank: Rank, sides: Sequence[Sequence[Column]]) -> list[Component]:
     """Read the columns of ids of all ranks: `sides` are local lists, each with a column for each component.
 
-    Raises
-    ------
-    TravError
-        On all ranks, with the message that a local build of all columns would have.
+    Raises a `TravError` on all ranks, with the message that a local build of all columns would have.
     """
     read_here = [[_read(rank, column) for column in side] for side in sides]
     gathered = _gather(rank, read_here)

@@ -181,10 +181,7 @@ def build_numbering(
 
     `firsts` and `n` are those of `Numbering`, and `shape` that of the grid, by default the squarest.
 
-    Raises
-    ------
-    TravError
-        If the grid does not have one place for each rank, or is too small for the vertices.
+    Raises a `TravError` if the grid does not have one place for each rank, or is too small for the vertices.
     """
     xp, size = rank.xp, rank.size
     grid = grid_of(size, n, shape, WORD if xp is np else ALIGNED)

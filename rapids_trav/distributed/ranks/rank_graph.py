@@ -147,10 +147,7 @@ def _named(name: str, columns: Sequence[Column]) -> dict[str, Column]:
 def build_graph(rank: Rank, partitions: Sequence[tuple[int, Frame]], options: RankBuildOptions) -> RankGraph:
     """Build the graph of the edges of all ranks; every rank calls it with its partitions.
 
-    Raises
-    ------
-    TravError
-        On all ranks, if columns are missing or hold values that cannot be ids.
+    Raises a `TravError` on all ranks, if columns are missing or hold values that cannot be ids.
     """
     grid_of(rank.size, 0, options.grid)  # refuses a wrong grid before any work is done
     _refuse_other_than_frames(rank, partitions)

@@ -249,10 +249,7 @@ def build_ids(rank: Rank, sides: Sequence[Sequence[Column]]) -> tuple[RankIds, l
 
     A list, one of `sides`, has one column for each column of the ids; there may be none here.
 
-    Raises
-    ------
-    TravError
-        On all ranks, if a column on any of them cannot be used as ids.
+    Raises a `TravError` on all ranks, if a column on any of them cannot be used as ids.
     """
     ids: SpreadMap
     firsts: np.ndarray

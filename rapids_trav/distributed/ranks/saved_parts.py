@@ -56,10 +56,7 @@ PARTS, FORMAT, VERSION = "parts.json", "rapids_trav graph in parts", 1
 def save(graph: RankGraph, folder: str) -> None:
     """Write the folder; every rank calls it.
 
-    Raises
-    ------
-    TravError
-        On all ranks, if any of them cannot write; no folder is left then.
+    Raises a `TravError` on all ranks, if any of them cannot write; no folder is left then.
     """
     rank, ranks = graph.rank, graph.rank.communicator
     source, destination = _edges(graph)
@@ -136,10 +133,8 @@ def _edges(graph: RankGraph) -> Ends:
 def open_parts(rank: Rank, folder: str, options: RankBuildOptions) -> RankGraph:
     """Open a folder that `save` wrote; every rank calls it and reads some of the parts.
 
-    Raises
-    ------
-    TravError
-        On all ranks, if any of them does not find the folder, or its files are not those that were saved.
+    Raises a `TravError` on all ranks, if any of them does not find the folder, or its files are not those
+    that were saved.
     """
     path = Path(folder)
     head: dict[str, Any] = {}

@@ -109,10 +109,7 @@ class Gang:
         A rank waits `deadline` seconds for the others in one exchange.  The device is by default "cuda" if
         every worker has a GPU.
 
-        Raises
-        ------
-        RankError
-            If a worker is lost while the ranks start.
+        Raises a `RankError` if a worker is lost while the ranks start.
         """
         _check(client)
         # Not scheduler_info: a periodic update of the client may overwrite it at any time.
@@ -177,12 +174,8 @@ class Gang:
 
         Returns a list of the results in the order of the ranks, or `KeptOnWorkers` if they are `Kept`.
 
-        Raises
-        ------
-        RankError
-            If a rank failed alone or was lost; this ends the gang.
-        Exception
-            The error that all ranks raised alike; this does not end the gang.
+        Raises a `RankError` if a rank failed alone or was lost, which ends the gang, or the error that all
+        ranks raised alike, which does not.
         """
         self._check()
         request, token = to_serialize(dumps((function, args, kwargs))), uuid.uuid4().hex

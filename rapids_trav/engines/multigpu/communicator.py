@@ -123,27 +123,15 @@ class Communicator(ABC):
     with them, unless all ranks of the group pass as `known` the forms of what they receive, in the order of
     the group.  An array that was sent may be changed after the call; a received array belongs to the
     receiver, unless the rank sent it to itself.
-
-    Attributes
-    ----------
-    rank, size : int
-        Number of this rank, from 0, and the number of ranks.
-    deadline : float
-        Seconds that a rank waits for others in one call.
-    traffic : Traffic
-        Traffic that this rank has sent so far.
-    xp : module
-        Module of the arrays, numpy or cupy.
-    stopping : bool
-        Set, from any thread, to end the current request.  Ranks add it up in each synchronisation, so that
-        all of them end at the same one.
     """
 
-    rank: int
-    size: int
-    deadline: float
-    traffic: Traffic
-    xp: ModuleType = np
+    rank: int  # number of this rank, from 0
+    size: int  # number of ranks
+    deadline: float  # seconds that a rank waits for others in one call
+    traffic: Traffic  # that this rank has sent so far
+    xp: ModuleType = np  # module of the arrays, numpy or cupy
+    # Set, from any thread, to end the current request.  Ranks add it up in each synchronisation, so that all
+    # of them end at the same one.
     stopping: bool = False
 
     @abstractmethod
@@ -199,10 +187,7 @@ class Communicator(ABC):
     def meet(self, values: Sequence[int], note: Note = NO_NOTE) -> Met:
         """Sum a few integers over all ranks, and send partners a note, in the same message if possible.
 
-        Raises
-        ------
-        InterruptError
-            On all ranks, if the caller of any of them has interrupted the request.
+        Raises an `InterruptError` on all ranks, if the caller of any of them has interrupted the request.
         """
         met = self.sum_and_send((*values, int(self.stopping)), note)
         if met.sums.pop():

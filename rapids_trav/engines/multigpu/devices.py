@@ -55,10 +55,7 @@ class DevicesEngine(CudaEngine):
     always : bool
         Whether to spread graphs that one GPU would search faster as well.
 
-    Raises
-    ------
-    TravError
-        If there is no such GPU, or two of them cannot access each other's memory.
+    Raises a `TravError` if there is no such GPU, or two of them cannot access each other's memory.
     """
 
     bfs_stream: SearchStream | None = None  # type: ignore[assignment]  # each search has all GPUs

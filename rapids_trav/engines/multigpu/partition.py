@@ -83,10 +83,7 @@ def build(
     `chunks` are pairs of integer arrays of the engine, source and destination, ids from 0 to n_vertices - 1;
     in a round a rank sends and receives `round_edges` edges at most.
 
-    Raises
-    ------
-    TravError
-        If an id is not that of a vertex, or the number of ranks is not that of the grid.
+    Raises a `TravError` if an id is not that of a vertex, or the number of ranks is not that of the grid.
     """
     if communicator.size != grid.size:
         raise TravError(

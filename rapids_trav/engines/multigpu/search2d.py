@@ -104,12 +104,8 @@ def search(
         Most 32-bit words of a frontier that are sent along with the sums.  Longer ones are sent on their own
         when their lengths are known.
 
-    Raises
-    ------
-    TravError
-        If a source or target is not a vertex.
-    RankError
-        If another rank fails or does not answer.
+    Raises a `TravError` if a source or target is not a vertex, and a `RankError` if another rank fails or
+    does not answer.
     """
     with aborting(communicator, "searching"):
         return _search(communicator, part, sources, options or BfsOptions(), direction, deterministic, inline)

@@ -73,10 +73,7 @@ def validate(
     round_edges : int
         Edges that a rank asks for at once.
 
-    Raises
-    ------
-    TravError
-        If the root or an end of an edge is not a vertex.
+    Raises a `TravError` if the root or an end of an edge is not a vertex.
     """
     if not 0 <= root < grid.n_vertices:
         raise TravError(f"root={root} is not a vertex: give one from 0 to {grid.n_vertices - 1}.")

@@ -39,10 +39,7 @@ KEY_BYTES = 8  # of an edge, while lean rows are built from it
 def layout_for(communicator: Communicator, part: Part, n_vertices: int, direction: str) -> Layout:
     """Return the layout of rows that fits the GPU of every rank; every rank calls it.
 
-    Raises
-    ------
-    TravError
-        On all ranks alike, if there is none; its message is a reason, in lower case.
+    Raises a `TravError` on all ranks alike, if there is none; its message is a reason, in lower case.
     """
     n_ranks, symmetric = communicator.size, is_symmetric(part, direction)
     if n_ranks > MOST_RANKS:

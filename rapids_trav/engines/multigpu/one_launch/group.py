@@ -69,10 +69,8 @@ class LaunchGroup:
 
         Sources and targets are on the host.
 
-        Raises
-        ------
-        RankError
-            If a rank did not answer in time, or the search was stopped.  Later searches are not affected.
+        Raises a `RankError` if a rank did not answer in time, or the search was stopped.  Later searches are
+        not affected.
         """
         with self._lock, turn([rank.device for rank in self.ranks]):
             launches = [Launch(rank, self.common, sources, options) for rank in self.ranks]
@@ -129,11 +127,8 @@ _PATIENCE = 5.0  # seconds for which a rank that has been stopped waits for the 
 class Member:
     """One rank, on the current GPU; every rank makes it, and searches, at the same time.
 
-    Raises
-    ------
-    TravError
-        On all ranks alike, if one of them does not reach another's memory, or has no room for memory that
-        others reach; its message is a reason, in lower case.
+    Raises a `TravError` on all ranks alike, if one of them does not reach another's memory, or has no room
+    for memory that others reach; its message is a reason, in lower case.
     """
 
     def __init__(self, communicator: Communicator, rows: RankRows, *, least_pull: int = 0) -> None:
@@ -157,10 +152,8 @@ class Member:
 
         Every rank calls it with the same sources and targets, which are on the host.
 
-        Raises
-        ------
-        RankError
-            If another rank fails, is lost or does not answer in time; the ranks cannot search any more.
+        Raises a `RankError` if another rank fails, is lost or does not answer in time; the ranks cannot
+        search any more.
         """
         launch = Launch(self.rank, self.common, sources, options)
         communicator.sum([0])  # all are ready

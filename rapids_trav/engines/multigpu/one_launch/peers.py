@@ -32,10 +32,7 @@ _ALREADY_ENABLED = 704  # cudaErrorPeerAccessAlreadyEnabled
 def reach_each_other(devices: Sequence[int]) -> None:
     """Let kernels on each of the devices use the memory of the others.
 
-    Raises
-    ------
-    TravError
-        If two of them cannot.
+    Raises a `TravError` if two of them cannot.
     """
     runtime = cupy.cuda.runtime
     for one, other in permutations(sorted(set(devices)), 2):
@@ -101,10 +98,7 @@ def open_to(device: int, array: Array) -> None:
 def reachable(n_bytes: int) -> Array:
     """Allocate bytes on the current device that the others can reach; memory of a pool may have no handle.
 
-    Raises
-    ------
-    TravMemoryError
-        If the device has too little memory outside RMM's pool.
+    Raises a `TravMemoryError` if the device has too little memory outside RMM's pool.
     """
     runtime = cupy.cuda.runtime
     try:
@@ -200,10 +194,7 @@ class Card:
     def of(cls, memory: Array) -> Card:
         """Return the card for memory on the current GPU that `peers.reachable` allocated.
 
-        Raises
-        ------
-        TravError
-            If CUDA gives no handle for it.
+        Raises a `TravError` if CUDA gives no handle for it.
         """
         runtime = cupy.cuda.runtime
         try:
@@ -216,10 +207,8 @@ class Card:
 class Opened:
     """The memory of all ranks, as the GPU of `rank` reaches it, until `close` or the end of this object.
 
-    Raises
-    ------
-    TravError
-        If the memory of another rank cannot be reached; its message is a reason, in lower case.
+    Raises a `TravError` if the memory of another rank cannot be reached; its message is a reason, in lower
+    case.
     """
 
     def __init__(self, cards: Sequence[Card], rank: int) -> None:
