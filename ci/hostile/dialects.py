@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from rapids_trav.io import open_files
+from rapids_trav.io import files
 from rapids_trav.io.dialect import TextOptions
 
 from .cases import Case
@@ -138,6 +138,6 @@ def _read_back(seed: str) -> None:
     said = dict(table.said)
     ends = {name: said.pop(name) for name in ("src", "dst") if name in said}
     Path("edges").write_bytes(table.content)
-    found = open_files(Path("edges"), text=TextOptions(**said), **ends)
+    found = files.read([Path("edges")], "auto", TextOptions(**said), **ends)
     pairs = list(zip(*(found.frame[end[0]].astype(str) for end in (found.src, found.dst)), strict=True))
     expect(pairs == table.pairs, f"{pairs} instead of {table.pairs} in {table.content[:300]!r}")

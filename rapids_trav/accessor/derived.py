@@ -6,21 +6,14 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from inspect import Parameter, Signature
-from typing import Protocol
+from typing import Any
 
 from rapids_trav.algorithms.bfs import Answer
 from rapids_trav.distributed import clusters
-from rapids_trav.frames.columns import Frame
 from rapids_trav.graph import Graph
 from rapids_trav.tuning import BuildTuning, setting_names
 
 Method = Callable[..., Answer]
-
-
-class HoldsFrame(Protocol):
-    """An accessor that holds the frame of the edges."""
-
-    _frame: Frame
 
 
 def derived(name: str) -> Method:
@@ -31,9 +24,10 @@ def derived(name: str) -> Method:
 def building(from_edges: Method) -> Method:
     """Return the accessor's method `graph`, which calls `Graph.from_edges` with its frame."""
     signature = inspect.signature(from_edges)
-    parameters = [_self(), *(part for name, part in signature.parameters.items() if name != "edges")]
+    own = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
+    parameters = [own, *(part for name, part in signature.parameters.items() if name != "edges")]
 
-    def graph(accessor: HoldsFrame, /, *arguments: object, **options: object) -> Graph:
+    def graph(accessor: Any, /, *arguments: object, **options: object) -> Graph:
         return from_edges(accessor._frame, *arguments, **options)
 
     documentation = re.sub(r"\nedges : .*\n(?: .*\n)+", "\n", inspect.getdoc(from_edges) or "")
@@ -54,7 +48,7 @@ def one_question(method: Method) -> Method:
     names = [option.name for option in options_of_graph]
     more = [option for option in options_of_graph if option.name not in own.parameters]
 
-    def ask(accessor: HoldsFrame, /, *arguments: object, **options: object) -> Answer:
+    def ask(accessor: Any, /, *arguments: object, **options: object) -> Answer:
         for_graph = {name: options.pop(name) for name in names if name in options}
         clusters.refuse_unanswered(method.__name__, accessor._frame, for_graph.get("client"))
         if "progress" in for_graph:  # of the build, and of the question
@@ -72,10 +66,6 @@ def one_question(method: Method) -> Method:
     built += "  `progress` tells of the build, too."
     signature = own.replace(parameters=[*own.parameters.values(), *more])
     return _dressed(ask, signature, f"{summary}\n\n{built}\n\n{rest}", method.__name__)
-
-
-def _self() -> Parameter:
-    return Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def _split(tuning: object) -> tuple[object, object]:
@@ -97,7 +87,7 @@ def _listed(names: list[str]) -> str:
 def _dressed(method: Method, signature: Signature, documentation: str, name: str = "graph") -> Method:
     """Return the method with a name, a signature that is checked at each call, and documentation."""
 
-    def checked(self: HoldsFrame, /, *arguments: object, **options: object) -> Answer:
+    def checked(self: Any, /, *arguments: object, **options: object) -> Answer:
         try:
             signature.bind(self, *arguments, **options)
         except TypeError as error:

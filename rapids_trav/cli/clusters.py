@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -22,7 +22,7 @@ from distributed.comm.addressing import get_address_host_port
 from rapids_trav.engines import gpu_is_there
 from rapids_trav.errors import TravError, first_line
 from rapids_trav.frames.columns import Frame
-from rapids_trav.io.columns import find_ends
+from rapids_trav.io.columns import Ends, find_ends
 from rapids_trav.io.dialect import Dialect, TextOptions
 from rapids_trav.io.formats import TEXTS, compression_of
 from rapids_trav.io.header import ends_of
@@ -66,11 +66,10 @@ def engine_of(client: Client, asked: str = "auto") -> str:
 
 
 def read(
-    path: Path, format_: str, engine: str, src: Sequence[str], dst: Sequence[str], text: TextOptions
+    path: Path, format_: str, engine: str, named: tuple[Ends, Ends], text: TextOptions
 ) -> tuple[Frame, tuple[list[str], list[str]]]:
     """Return the Dask frame of a file or folder that all workers can read, and the ends of its edges."""
     backend = "cudf" if engine == "cuda" else "pandas"
-    named = list(src) or None, list(dst) or None
     with dask.config.set({"dataframe.backend": backend, "dataframe.convert-string": False}):
         if format_ == "parquet":
             frame = dask.dataframe.read_parquet(str(path), index=False)

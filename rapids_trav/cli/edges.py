@@ -24,16 +24,16 @@ from rapids_trav.doctor import choose_engine
 from rapids_trav.engines import NAMES, select, spread_over
 from rapids_trav.errors import TravError
 from rapids_trav.graph import Graph
-from rapids_trav.io import FORMATS, open_files
+from rapids_trav.io import FORMATS, files
 from rapids_trav.io.columns import find_ends, position
 from rapids_trav.io.dialect import TextOptions
-from rapids_trav.io.files import format_of
 from rapids_trav.io.formats import TEXTS
 from rapids_trav.io.tables import EdgeTable, import_cudf, read_schema
 from rapids_trav.io.write import to_pandas
 from rapids_trav.saved.write import is_saved_graph
 from rapids_trav.storage.build_options import BuildOptions
 
+NamedEnds = tuple[list[str] | None, list[str] | None]  # columns of both ends that the caller named
 KINDS = {"parquet": "Parquet", "mtx": "a Matrix Market file"}
 
 
@@ -159,9 +159,10 @@ def open_graph(
     """
     if len(src) != len(dst):
         raise click.UsageError("--src and --dst go together: name as many columns with each.")
+    ends = list(src) or None, list(dst) or None
     text = check_edge_options(given, memory_limit, spill, devices)
     if scheduler is not None:
-        return _open_on_cluster(scheduler, edges, src, dst, directed, format_, text, engine)
+        return _open_on_cluster(scheduler, edges, ends, directed, format_, text, engine)
     engine = _engine_with(variant, choose_engine() if engine == "auto" else engine)
     if devices is not None:
         with wrong_option():
@@ -173,12 +174,12 @@ def open_graph(
     if is_shipped(edges) and directed is None:
         directed = datasets.DIRECTED[edges[0]]
     paths = edge_paths(edges)
-    format_ = format_of(paths, format_)
+    format_ = files.format_of(paths, format_)
     name = _name_of(edges)
     if format_ not in TEXTS:
         refuse_given(OF_TEXT, f"text, and {name} is {KINDS.get(format_, format_)}")
     with progress("Reading the edges and building the graph"):
-        found = _read(paths, format_, text, src, dst, weight, directed, engine)
+        found = _read(paths, format_, text, ends, weight, bool(directed), engine)
         graph = Graph.from_edges(
             found.frame,
             found.src,
@@ -226,38 +227,28 @@ def _read(
     paths: list[Path],
     format_: str,
     text: TextOptions,
-    src: tuple[str, ...],
-    dst: tuple[str, ...],
+    ends: NamedEnds,
     weight: str | None,
-    directed: bool | None,
+    both_directions: bool,
     engine: str,
 ) -> EdgeTable:
     """Read the edges; those of Parquet stay in their files, of which the graph reads a part at a time."""
     if format_ != "parquet":
-        found = open_files(
-            paths,
-            text=text,
-            src=list(src) or None,
-            dst=list(dst) or None,
-            weight=weight,
-            format=format_,
-            both_directions=bool(directed),
-        )
+        found = files.read(paths, format_, text, *ends, weight, both_directions=both_directions)
         frame = import_cudf().DataFrame(found.frame) if engine == "cuda" else found.frame
         return replace(found, frame=frame)
     names = read_schema(paths[0]).names
-    ends = find_ends(names, list(src) or None, list(dst) or None)
+    src, dst = find_ends(names, *ends)
     for path in paths:
-        check_types(path, *ends)
+        check_types(path, src, dst)
     weight = None if weight is None else names[position(weight, names)]
-    return EdgeTable(paths if len(paths) > 1 else paths[0], *ends, weight=weight)
+    return EdgeTable(paths if len(paths) > 1 else paths[0], src, dst, weight=weight)
 
 
 def _open_on_cluster(
     scheduler: str,
     edges: tuple[str, ...],
-    src: tuple[str, ...],
-    dst: tuple[str, ...],
+    named: NamedEnds,
     directed: bool | None,
     format_: str,
     text: TextOptions,
@@ -280,12 +271,12 @@ def _open_on_cluster(
             f"EDGES {' '.join(edges)} is not a file or folder of edges, which --scheduler needs: name one "
             f"that all workers reach."
         )
-    format_ = format_of([path], format_)
+    format_ = files.format_of([path], format_)
     context = click.get_current_context()
     client = context.with_resource(clusters.connected(scheduler))
     with progress("Reading the edges and building the graph"):
         engine = clusters.engine_of(client, engine)
-        source, ends = clusters.read(path.absolute(), format_, engine, src, dst, text)
+        source, ends = clusters.read(path.absolute(), format_, engine, named, text)
         graph = Graph.from_edges(source, *ends, directed=bool(directed), engine=engine, client=client)
         context.call_on_close(graph.close)
         first = to_pandas(graph.degrees().head(1)).drop(columns="degree")

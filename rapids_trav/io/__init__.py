@@ -16,7 +16,7 @@ from rapids_trav.io.columns import Ends, Name, check_names
 from rapids_trav.io.dialect import TextOptions
 from rapids_trav.io.formats import FORMATS, check_columns
 from rapids_trav.io.inspection import EdgeFileReport, inspect
-from rapids_trav.io.tables import EdgeTable, import_cudf
+from rapids_trav.io.tables import import_cudf
 from rapids_trav.io.write import check_output, check_writable, write_frame
 from rapids_trav.utilities.locations import file_location
 from rapids_trav.utilities.progress import ProgressOption, shown
@@ -131,13 +131,12 @@ def read_edges(
     _check_names("columns", columns)
     text = TextOptions(delimiter, header, comment, quote, encoding, decimal, string_ids)
     with shown("read_edges", progress):
-        found = open_files(
-            path, src=src, dst=dst, weight=weight, format=format, library=library, columns=columns, text=text,
-            both_directions=both_directions,
-        )  # fmt: skip
+        _check_ends(src, dst, weight)
+        paths = _locations(path)
+        found = files.read(paths, format, text, src, dst, weight, library, columns, both_directions)
     frame = found.frame
     if columns is not None and found.format != "parquet":
-        check_columns(locations(path)[0], list(frame.columns), columns)
+        check_columns(paths[0], list(frame.columns), columns)
         frame = frame[list(columns)]
     if library == "cudf":
         return frame if found.format == "parquet" else import_cudf().DataFrame(frame)
@@ -189,25 +188,7 @@ def inspect_edges(
     """
     text = TextOptions(delimiter, header, comment, quote, encoding, decimal, string_ids)
     _check_ends(src, dst, weight)
-    return inspect(locations(path), format, text, src, dst, weight)
-
-
-def open_files(
-    path: Paths,
-    *,
-    text: TextOptions,
-    src: Ends = None,
-    dst: Ends = None,
-    weight: Name | None = None,
-    format: str = "auto",
-    library: str = "pandas",
-    columns: Sequence[str] | None = None,
-    both_directions: bool = False,
-) -> EdgeTable:
-    """Read edges as `read_edges` does, with what is known about them."""
-    _check_ends(src, dst, weight)
-    paths = locations(path)
-    return files.read(paths, format, text, src, dst, weight, library, columns, both_directions)
+    return inspect(_locations(path), format, text, src, dst, weight)
 
 
 def _check_ends(src: object, dst: object, weight: object) -> None:
@@ -215,7 +196,7 @@ def _check_ends(src: object, dst: object, weight: object) -> None:
         check_names(what, name)
 
 
-def locations(path: Paths) -> list[Path]:
+def _locations(path: Paths) -> list[Path]:
     """Return the paths of files or folders that exist."""
     several = list(path) if isinstance(path, (list, tuple)) and path else [path]
     paths = [file_location("path", one, "file or folder") for one in several]

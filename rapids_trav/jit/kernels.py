@@ -163,16 +163,8 @@ class Threads:
         """Call `function(*arguments, part)` for each part, all at the same time; return what part 0 returns.
 
         The parts may wait for each other.  If one of them raises an error, or no thread can be started for
-        it, `abandon` is called, after which the others must end by themselves.  Without a thread for each
-        part the result is None.
-
-        Parameters
-        ----------
-        function : callable
-        n_parts : int
-            At most `size`.
-        *arguments
-        abandon : callable
+        it, `abandon` is called, after which the others must end by themselves.  Without a thread for each of
+        the parts, at most `size`, the result is None.
         """
         launched(function.__name__)
         if n_parts == 1:
@@ -233,19 +225,9 @@ class Threads:
     ) -> list[Result]:
         """Do as `run_parts`, for work of seconds: the calling thread only waits, so that signals reach it.
 
-        Python handles signals between two steps of its main thread, and a kernel is one step.
-
-        Parameters
-        ----------
-        function : callable
-            Ends soon after `stop[0]` is no longer 0, and works on arrays of its own.
-        n_items : int
-        stop : int64 array, (1,)
-        at_once : int, optional
-        meanwhile : callable
-            Called every now and then.
-        n_parts : int, optional
-            By default one for each thread.
+        Python handles signals between two steps of its main thread, and a kernel is one step.  `function`
+        ends soon after `stop[0]` is no longer 0 and works on arrays of its own, `meanwhile` is called every
+        now and then, and there are `n_parts`, by default one for each thread.
         """
         size = max(min(self.size, n_items, self.size if at_once is None else at_once), 1)
         n_parts = size if n_parts is None else n_parts

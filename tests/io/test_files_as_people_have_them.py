@@ -7,6 +7,7 @@ import io
 import lzma
 import warnings
 import zipfile
+from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
@@ -17,7 +18,7 @@ import pytest
 
 import rapids_trav
 from rapids_trav import TravError, inspect_edges, read_edges
-from rapids_trav.io import open_files
+from rapids_trav.io import files
 from rapids_trav.io.dialect import TextOptions
 
 H, NO = {"header": True}, {"header": False}
@@ -343,7 +344,7 @@ def test_text(tmp_path, monkeypatch, name):
     others = TextOptions(**{key: said[key] for key in said if key not in options})
     if expected.startswith("!"):
         with pytest.raises(TravError) as error:
-            open_files("edges", text=others, **options)
+            files.read([Path("edges")], text=others, **{"format": "auto", **options})
         said, sentence = str(error.value), str(error.value).replace("'", "")
         assert (
             all(word in sentence for word in expected[1:].split()) and "\n" not in said and said.endswith(".")
@@ -351,7 +352,7 @@ def test_text(tmp_path, monkeypatch, name):
         return
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = open_files("edges", text=others, **options)
+        found = files.read([Path("edges")], text=others, **{"format": "auto", **options})
     pairs = set(zip(*(found.frame[end[0]].astype(str) for end in (found.src, found.dst)), strict=True))
     assert pairs == {
         tuple(pair.split(">")) for pair in expected.split("|" if "|" in expected else " ") if pair
@@ -393,7 +394,7 @@ def test_compression_is_found_in_the_content(tmp_path, packed):
 def test_tables_of_other_formats(tmp_path, write):
     path = tmp_path / "edges"
     write(path) if write == EDGES.to_parquet else write(pa.Table.from_pandas(EDGES), path)
-    found = open_files(path, text=TextOptions(), weight="km")
+    found = files.read([path], "auto", TextOptions(), weight="km")
     pd.testing.assert_frame_equal(found.frame, EDGES)
     assert (found.src, found.dst, found.weight) == (["from_id"], ["to_id"], "km")
 

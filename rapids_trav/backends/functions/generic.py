@@ -7,14 +7,16 @@ would reverse a directed graph for them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import networkx as nx
 
-from rapids_trav.backends.discovery import discover
-from rapids_trav.backends.dispatch import ANY, NEVER, dispatched, original
+from rapids_trav.backends.discovery import Discovery, discover
+from rapids_trav.backends.dispatch import ANY, NEVER, Function, dispatched, original
 from rapids_trav.backends.from_frame import structure_of_frame
 from rapids_trav.backends.functions.unweighted import lengths_of, located, path_between, paths_of
 from rapids_trav.backends.graphs import TravDiGraph, TravGraph, from_networkx, graph_over, structure_of
-from rapids_trav.backends.structure import Arguments, Graph, Value
+from rapids_trav.backends.structure import Arguments, Graph, Node, Structure, Value
 
 
 def _refuse(arguments: Arguments) -> str | None:
@@ -28,33 +30,28 @@ def _refuse(arguments: Arguments) -> str | None:
     return None
 
 
-def _leads_to_target(source: Value, target: Value, weight: Value, method: str) -> bool:
-    """Return whether a call asks for unweighted paths from all nodes to a target."""
-    known = method in ("dijkstra", "bellman-ford")  # for other methods NetworkX raises an error
-    return known and weight is None and source is None and target is not None
+def _to_target(name: str, verb: str, answer: Callable[[Structure, Discovery], dict[Node, Value]]) -> Function:
+    """Return NetworkX's function that gives this answer, done here for unweighted paths from all nodes."""
+
+    def body(
+        G: Graph, source: Value = None, target: Value = None, weight: Value = None, method: str = "dijkstra"
+    ) -> Value:
+        known = method in ("dijkstra", "bellman-ford")  # for other methods NetworkX raises an error
+        if not (known and weight is None and source is None and target is not None):
+            return original(name)(G, source, target, weight, method)
+        structure = structure_of(G)
+        start = located(structure, target, "Source", verb)
+        return answer(structure, discover(structure, [start], reverse=structure.directed))
+
+    return Function(body, NEVER, _refuse, name=name)
 
 
-@dispatched(least=NEVER, refuse=_refuse)
-def shortest_path(
-    G: Graph, source: Value = None, target: Value = None, weight: Value = None, method: str = "dijkstra"
-) -> Value:
-    if not _leads_to_target(source, target, weight, method):
-        return original("shortest_path")(G, source, target, weight, method)
-    structure = structure_of(G)
-    start = located(structure, target, "Source", "not")
-    paths = paths_of(structure, discover(structure, [start], reverse=structure.directed))
-    return {node: path[::-1] for node, path in paths.items()}
+def _reversed_paths(structure: Structure, found: Discovery) -> dict[Node, Value]:
+    return {node: path[::-1] for node, path in paths_of(structure, found).items()}
 
 
-@dispatched(least=NEVER, refuse=_refuse)
-def shortest_path_length(
-    G: Graph, source: Value = None, target: Value = None, weight: Value = None, method: str = "dijkstra"
-) -> Value:
-    if not _leads_to_target(source, target, weight, method):
-        return original("shortest_path_length")(G, source, target, weight, method)
-    structure = structure_of(G)
-    start = located(structure, target, "Source")
-    return lengths_of(structure, discover(structure, [start], reverse=structure.directed))
+shortest_path = _to_target("shortest_path", "not", _reversed_paths)
+shortest_path_length = _to_target("shortest_path_length", "is not", lengths_of)
 
 
 @dispatched(least=NEVER)
