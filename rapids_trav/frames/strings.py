@@ -10,6 +10,8 @@ import pyarrow.compute as pc
 from rapids_trav.frames.columns import Series
 
 WORD = 8
+# Words of which so many bytes are kept; more than eight are left of a string that goes on.
+LEADING = np.array([2**64 - 2 ** (64 - 8 * min(kept, WORD)) for kept in range(WORD + 2)], np.uint64)
 SAMPLE = 1 << 14  # addresses sampled to find out whether rows share their objects
 SHARED = 0.99  # largest fraction of distinct addresses in the sample for which they do
 
@@ -69,9 +71,8 @@ def _order(text: pa.LargeStringArray) -> np.ndarray:
     while len(tied):
         rows = order[tied]
         left = np.clip(lengths[rows] - depth, 0, WORD + 1).astype(np.uint8)
-        unused = np.uint64(8) * np.clip(WORD - left.astype(np.int64), 0, WORD).astype(np.uint64)
         word = words[np.minimum(offsets[rows] + depth, len(words) - 1)].astype(np.uint64)
-        word = np.where(left == 0, np.uint64(0), word >> unused << unused)
+        word &= LEADING[left]
         sort = np.lexsort((left, word, groups[tied]))
         rows, left, word, group = rows[sort], left[sort], word[sort], groups[tied][sort]
         order[tied] = rows
