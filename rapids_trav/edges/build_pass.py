@@ -26,14 +26,8 @@ Pairs = Callable[[], Iterator[tuple[Array, Array]]]  # of internal ids, chunk by
 class BuildPass:
     """One pass over the edges that yields the columns of ids, counts rows and checks the weights.
 
-    Parameters
-    ----------
-    source : EdgeSource
-    sides : pair of lists
-        Columns of the two ends.
-    weight : hashable or None
-    extra : list
-        Lists of further ids, each as a sequence for each column of an id.
+    `sides` are the columns of the two ends; `extra` are lists of further ids, each a sequence for each column
+    of an id.
     """
 
     def __init__(
@@ -133,19 +127,11 @@ class BuildPass:
 
 
 class Decimals:
-    """What decimal weights need as integers: digits after the point, and the sum of all.
-
-    Attributes
-    ----------
-    found : bool
-        Whether there were any.
-    scale : int
-        The most digits after the point.
-    """
+    """What decimal weights need as integers: digits after the point, and the sum of all."""
 
     def __init__(self) -> None:
-        self.found = False
-        self.scale = 0
+        self.found = False  # whether there were any
+        self.scale = 0  # the most digits after the point
         self._total = 0  # of all, in units of the last of `scale` digits; None if one does not fit
 
     def add(self, values: pa.Array) -> np.dtype:

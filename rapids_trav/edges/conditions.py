@@ -19,7 +19,8 @@ import pyarrow as pa
 from rapids_trav.edges.expressions import AllOf, AnyOf, Column, Comparison, IsNull, Not, Test
 from rapids_trav.edges.numbers import OPERATORS, compared_columns, compared_with_number
 from rapids_trav.errors import TravError, first_line, listed, written
-from rapids_trav.frames.columns import Array, Dtype, Frame, Series, Values
+from rapids_trav.frames.columns import Array, Frame, Series, Values
+from rapids_trav.ids.columns import is_object
 from rapids_trav.ids.composite_ids import same_categories
 from rapids_trav.ids.maps import Library
 
@@ -215,7 +216,7 @@ def _moment(test: Comparison, left: Series, kind: str, text: str) -> object:
 def _zone(column: Series) -> str | tzinfo | None:
     """Return the time zone of a column of times, which has rows; None if it has none."""
     dtype = getattr(getattr(column.dtype, "categories", None), "dtype", column.dtype)
-    if _is_object(dtype):
+    if is_object(dtype):
         return getattr(column.iloc[0], "tzinfo", None)
     return getattr(dtype, "tz", None) or getattr(getattr(dtype, "pyarrow_dtype", None), "tz", None)
 
@@ -247,19 +248,15 @@ def kind_of(column: Series, library: Library) -> str | None:
     dtype = getattr(getattr(column.dtype, "categories", None), "dtype", column.dtype)
     if isinstance(dtype, pd.ArrowDtype):
         return _kind_of_arrow(dtype.pyarrow_dtype)
-    if isinstance(dtype, pd.StringDtype) or (_is_object(dtype) and library.name == "cudf"):
+    if isinstance(dtype, pd.StringDtype) or (is_object(dtype) and library.name == "cudf"):
         return "text"
     if type(dtype).__name__.startswith("Decimal"):
         return "number"
-    if _is_object(dtype):
-        values = column if _is_object(column.dtype) else column.astype(object)
+    if is_object(dtype):
+        values = column if is_object(column.dtype) else column.astype(object)
         return OF_OBJECTS.get(pd.api.types.infer_dtype(values, skipna=True))
     kinds = {"b": "truth", "i": "number", "u": "number", "f": "number", "M": "time", "m": "duration"}
     return kinds.get(getattr(dtype, "kind", ""))
-
-
-def _is_object(dtype: Dtype) -> bool:
-    return isinstance(dtype, np.dtype) and dtype.kind == "O"
 
 
 def _kind_of_arrow(kind: pa.DataType) -> str | None:

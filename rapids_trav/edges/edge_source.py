@@ -26,40 +26,21 @@ MIXED_LIBRARIES = "The edge frames are of pandas and of cuDF: convert them to on
 
 
 class GraphDefaults(NamedTuple):
-    """Defaults of the options of a graph, which depend on the kind of its edges.
-
-    Attributes
-    ----------
-    directed : bool
-    weight : hashable or None
-    vertices : array or None
-        Vertices that the graph has in any case.
-    """
+    """Defaults of the options of a graph, which depend on the kind of its edges."""
 
     directed: bool = False
     weight: Hashable | None = None
-    vertices: Array | None = None
+    vertices: Array | None = None  # vertices that the graph has in any case
 
 
 class EdgeSource:
-    """Edges that can be read more than once, as frames of pandas or cuDF.
-
-    Attributes
-    ----------
-    library : Library
-    columns : list
-    defaults : GraphDefaults
-    partitions : int or None
-        Partitions of the caller's Dask frame; None for all others.
-    n_frames : int or None
-        Number of frames that the caller gave; None if they are not in memory.
-    """
+    """Edges that can be read more than once, as frames of pandas or cuDF."""
 
     library: Library
     columns: list[Hashable]
     defaults = GraphDefaults()
-    partitions: int | None = None
-    n_frames: int | None = None
+    partitions: int | None = None  # of the caller's Dask frame; None for all others
+    n_frames: int | None = None  # given by the caller; None if they are not in memory
     _rows: int | None = None  # most rows of a frame that `chunks` yields
 
     def _read(self, columns: Sequence[Hashable] | None, rows: int | None) -> Iterator[Frame]:

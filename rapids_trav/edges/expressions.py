@@ -92,20 +92,11 @@ Test = Column | Comparison | IsNull | Not | AllOf | AnyOf
 
 @dataclass(frozen=True)
 class Expression:
-    """A parsed condition; two are equal if they differ only in spaces, quotes and needless parentheses.
+    """A parsed condition; two are equal if they differ only in spaces, quotes and needless parentheses."""
 
-    Attributes
-    ----------
-    text : str
-        The condition in its normal form.
-    test : Test
-    columns : tuple of str
-        Columns that it reads.
-    """
-
-    text: str
+    text: str  # in its normal form
     test: Test = field(compare=False)
-    columns: tuple[str, ...] = field(compare=False)
+    columns: tuple[str, ...] = field(compare=False)  # that it reads
 
     def __repr__(self) -> str:
         return repr(self.text)

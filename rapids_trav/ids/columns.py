@@ -25,16 +25,7 @@ TEXT, INT8, INT64 = "astype(str)", "astype('int8')", "astype('int64')"  # remedi
 
 
 class NullIdsError(TravError):
-    """A column of ids holds nulls.
-
-    Attributes
-    ----------
-    column : hashable
-        The name of the column.
-    nulls : int
-    remedy : str
-        How the caller's library drops them.
-    """
+    """A column of ids holds nulls; `remedy` is how the caller's library drops them."""
 
     def __init__(self, column: Hashable, nulls: int, remedy: str) -> None:
         super().__init__(

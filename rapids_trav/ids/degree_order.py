@@ -57,11 +57,7 @@ def degrees(chunks: Iterable[tuple[Array, Array]], n: int, engine: Counter) -> A
 def descending(degree: Array, back_end: str, xp: ModuleType) -> Array:
     """Return the order of the vertices: by descending degree, ties by ascending id.
 
-    Parameters
-    ----------
-    degree : integer array, (n,)
-    back_end : {"radix", "merge"}
-        A radix sort of the keys, or a merge sort that compares them; the order is the same.
+    The back end is a "radix" sort of the keys, or a "merge" sort that compares them; the order is the same.
     """
     key = (degree.max() - degree) if len(degree) else degree
     order = {"radix": _radix_order, "merge": _merge_order}[back_end](key, xp)
@@ -92,25 +88,13 @@ def _merge_order(key: Array, xp: ModuleType) -> Array:
 
 @dataclass(frozen=True)
 class ReorderedIds(RenumberedIds[IdMap], Portable):
-    """An `IdMap` whose internal ids are those of another map in a new order.
-
-    Attributes
-    ----------
-    base : IdMap
-        Map whose internal ids ascend with the caller's.
-    order : vertex array, (n,)
-        Internal id in `base` of each internal id of this map.
-    rank : vertex array, (n,)
-        The inverse: internal ids of this map, in ascending order of the caller's ids.
-    names : array, (n,), or None
-        The caller's id of each internal id of this map, if that is stored as well.
-    """
+    """An `IdMap` whose internal ids are those of an ascending map in a new order."""
 
     base: IdMap
-    order: Array
-    rank: Array
+    order: Array  # internal id in `base` of each internal id of this map
+    rank: Array  # the inverse: internal ids of this map, in ascending order of the caller's ids
     xp: ModuleType
-    names: Array | None = None
+    names: Array | None = None  # the caller's id of each internal id of this map, if that is stored as well
 
     @classmethod
     def of(cls, base: IdMap, order: Array, xp: ModuleType, *, named: bool = False) -> ReorderedIds:

@@ -23,21 +23,11 @@ ANY_DECIMAL = pd.ArrowDtype(pa.decimal256(76, 38))  # for columns of Python's `D
 
 
 class Given(NamedTuple):
-    """One component of the vertices that a caller names.
-
-    Attributes
-    ----------
-    original : column
-        The values as they came.
-    values : column or array
-        The values as the graph's maps take them; anything where `impossible`.
-    impossible : bool array or None
-        Flags of the values that no id of the graph's dtype can equal, such as 1.5 among integers.
-    """
+    """One component of the vertices that a caller names: as it came, and as the graph's maps take it."""
 
     original: Column
-    values: Column
-    impossible: Array | None = None
+    values: Column  # anything where `impossible`
+    impossible: Array | None = None  # flags what no id of the graph's dtype equals, as 1.5 for integers
 
 
 def as_columns(what: str, vertices: Values, dtypes: Sequence[Dtype], library: Library) -> list[Given]:
@@ -293,14 +283,8 @@ AT_ONCE = 1 << 16  # values of a column that are converted at once
 def each_vertex(what: str, given: Values, width: int, on_gpu: bool) -> Iterator[Hashable]:
     """Return an iterator over the vertices that the argument called `what` names, for `lookup` to look up.
 
-    An iterable is read as the iterator advances.  Values of columns become Python's own.
-
-    Parameters
-    ----------
-    width : int
-        Number of columns of an id.
-    on_gpu : bool
-        Whether the caller's frames are those of cuDF.
+    Ids have `width` columns.  An iterable is read as the iterator advances.  Values of columns become those
+    of Python.
     """
     given = forms.opened(proxies.opened(given, on_gpu=on_gpu))
     if given is None or library_of(given):

@@ -29,21 +29,10 @@ SEEN, TAKEN = 1, 2  # bits of a vertex state: it is a seed; it has a number or i
 
 
 def grown(row_offsets: Array, column_indices: Array, page_edges: int = PAGE_EDGES) -> Array:
-    """Return the vertices in the order in which bounded searches take them.
+    """Return the vertices in the order in which bounded searches take them, each once.
 
-    Parameters
-    ----------
-    row_offsets : integer NumPy array, (n + 1,)
-    column_indices : integer NumPy array
-        Neighbours of each vertex.  For directed edges these must include both directions, else a piece ends
-        where edges lead back.
-    page_edges : int
-        Adjacency entries per piece; the last row of a piece may exceed it.
-
-    Returns
-    -------
-    array, (n,)
-        Each vertex once, in the dtype of `column_indices`.
+    The rows of directed edges must have both directions, else a piece ends where edges lead back.  A piece
+    has `page_edges` entries; its last row may exceed them.
     """
     n = len(row_offsets) - 1
     order = np.empty(n, column_indices.dtype)

@@ -22,13 +22,6 @@ def lookup(what: str, vertices: Values, ids: IdMap, library: Library) -> Array:
     """Return internal ids of the vertices that the argument called `what` names, in its order.
 
     Vertices in host memory stay there: a single source should not cost a dozen kernel launches.
-
-    Raises
-    ------
-    UnknownVertexError
-        If the graph does not have some of the vertices; the error lists them.
-    TravError
-        If there are none, or they are null or of another kind than the graph's ids.
     """
     vertices = forms.opened(proxies.opened(vertices, on_gpu=library.name == "cudf"))
     try:

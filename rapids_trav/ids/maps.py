@@ -157,24 +157,13 @@ class TextTable(NamedTuple):
     """Map of ids that are strings as addresses on the GPU, for use in a kernel.
 
     The string at a place of the ascending order has the bytes from `offsets[place]` to `offsets[place + 1]`.
-
-    Attributes
-    ----------
-    offsets, bytes : int
-        Addresses.
-    offset_bytes : int
-        Size of an offset.
-    owner : object
-        Keeps the memory.
-    rank : array or None
-        The internal id at each place; None if internal ids ascend themselves.
     """
 
     offsets: int
     bytes: int
-    offset_bytes: int
-    owner: object
-    rank: Array | None = None
+    offset_bytes: int  # size of an offset
+    owner: object  # keeps the memory
+    rank: Array | None = None  # the internal id at each place; None if internal ids ascend themselves
 
 
 def table_base(first: int, last: int) -> int:

@@ -339,18 +339,9 @@ def _sorted(
 def renumber(
     lists: Iterable[Sequence[tuple[Hashable, Column]]], width: int, library: Library, xp: ModuleType
 ) -> tuple[IdMap, Codes]:
-    """Renumber ids of `width` columns.
+    """Renumber lists of ids, each given as `width` named columns.
 
-    Parameters
-    ----------
-    lists : iterable
-        The lists of ids, each given as `width` named columns.
-
-    Returns
-    -------
-    IdMap
-    function
-        From the position of a list to its internal ids.
+    Return the map, and a function from the position of a list to its internal ids.
     """
     components = [Renumbering(library, xp) for _ in range(width)]
     for columns in lists:

@@ -21,21 +21,11 @@ ROWS = 1 << 12  # smallest number of rows for one thread
 
 
 class Findings(NamedTuple):
-    """Properties found in the edges.
+    """Properties found in the edges."""
 
-    Attributes
-    ----------
-    ascending : bool
-        Whether every row is in ascending order.
-    n_loops : int
-        Number of self-loops.
-    symmetric : bool
-        Whether each edge is present both ways, with one weight.
-    """
-
-    ascending: bool
+    ascending: bool  # every row is in ascending order
     n_loops: int
-    symmetric: bool
+    symmetric: bool  # each edge is present both ways, with one weight
 
 
 def look_through(edges: Adjacency) -> Findings:

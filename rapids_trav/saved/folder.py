@@ -32,20 +32,11 @@ LONGEST_HEAD = 1 << 24  # bytes
 
 @dataclass(frozen=True)
 class GraphFolder:
-    """A saved graph whose files have been checked against its head.
-
-    Attributes
-    ----------
-    path : Path
-    head : Head
-        Content of `graph.json`.
-    verify : bool
-        Whether to check everything that correct answers require.
-    """
+    """A saved graph whose files have been checked against its head."""
 
     path: Path
-    head: Head
-    verify: bool
+    head: Head  # the content of `graph.json`
+    verify: bool  # whether to check everything that correct answers require
 
     def has(self, file: str) -> bool:
         return file in self.head.files
@@ -147,18 +138,9 @@ class GraphFolder:
 def open_folder(folder: object, verify: bool | None = None) -> GraphFolder:
     """Open a saved graph after checking its files against its head.
 
-    Parameters
-    ----------
-    folder : path
-    verify : bool, optional
-        Compare the checksum of every file, and check every edge; the default is to do so if the files have up
-        to 1 GiB in all.  Otherwise the files of edges and weights are left out here, and `edges` checks only
-        their values.  Sizes are always compared.
-
-    Raises
-    ------
-    TravError
-        If the folder holds no saved graph, or one of its files is missing or altered.
+    With `verify`, by default if the files have up to 1 GiB in all, the checksum of every file is compared,
+    and every edge is checked.  Otherwise the files of edges and weights are left out here, and `edges` checks
+    only their values.  Sizes are always compared.
     """
     path = location("folder", folder)
     head = _read_head(path / HEAD)

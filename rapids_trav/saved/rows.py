@@ -32,14 +32,8 @@ class SavedEdges(EdgeSource):
 class SavedRows(RowReader):
     """Counterpart of `EdgeRows` for the edges of a saved graph; `resolve` refuses all filters.
 
-    Parameters
-    ----------
-    adjacency : Adjacency
-        The adjacency by source, in NumPy arrays, with the weights if the graph has any; it holds undirected
-        edges in both directions.
-    src, dst : list of str
-        Names that the columns of the ends had.
-    weight : Weight or None
+    The adjacency is that by source, in NumPy arrays, with the weights if the graph has any; it holds
+    undirected edges in both directions.
     """
 
     weight_advice = "save the edges again with weight=..."

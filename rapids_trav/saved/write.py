@@ -63,14 +63,7 @@ def write_graph(
     arrays: Mapping[str, Any],
     tables: Mapping[str, pa.Table],
 ) -> None:
-    """Write a folder of arrays (.npy) and tables (.parquet), completely or not at all.
-
-    Raises
-    ------
-    TravError
-        If the folder exists already and is not empty, or cannot be written, for example because the disk is
-        full.
-    """
+    """Write a folder of arrays (.npy) and tables (.parquet), completely or not at all."""
     target = free_target(folder)
     n_bytes = sum(array.nbytes for array in arrays.values()) + sum(table.nbytes for table in tables.values())
     made = False

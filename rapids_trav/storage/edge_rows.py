@@ -30,15 +30,9 @@ WORTHWHILE = 2  # the index is faster if it reads at most 1 / WORTHWHILE of the 
 
 
 class RowIndex:
-    """Numbers of the rows, by the internal id of their source.
+    """Numbers of the rows, by the internal id of their source, in the memory of the engine.
 
-    Parameters
-    ----------
-    engine : Engine
-        Builds the index, in its memory.
-    n_vertices : int
-    u, v : integer array, (n_rows,)
-        Internal ids of both ends of each row.
+    `u` and `v`, (n_rows,), are the internal ids of both ends of each row.
     """
 
     def __init__(self, engine: Engine, n_vertices: int, u: Array, v: Array) -> None:
@@ -59,12 +53,7 @@ class RowIndex:
     def inside(self, distance: Array, vertices: Array | None = None) -> Array | None:
         """Return the numbers of the rows with both ends chosen, ascending; None if reading all is faster.
 
-        Parameters
-        ----------
-        distance : int32 array, (n_vertices,)
-            0 or more at the chosen vertices, else -1.
-        vertices : array, optional
-            The chosen vertices, if they are known.
+        The distance is 0 or more at the chosen vertices, else -1; `vertices` are these, if they are known.
         """
         xp = self._xp
         sources = xp.flatnonzero(distance >= 0) if vertices is None else vertices
@@ -148,23 +137,13 @@ class Weight(NamedTuple):
 
 
 class RowReader:
-    """Base of the readers of the edges of a graph in internal ids, here and in `saved.rows`.
-
-    Attributes
-    ----------
-    source : EdgeSource
-    src, dst : list
-        Columns of the ends.
-    weight : Weight or None
-    weight_advice : str
-        Part of a message: how to give weights to a graph that has none.
-    """
+    """Base of the readers of the edges of a graph in internal ids, here and in `saved.rows`."""
 
     source: EdgeSource
     src: list[Hashable]
     dst: list[Hashable]
     weight: Weight | None
-    weight_advice: str
+    weight_advice: str  # part of a message: how to give weights to a graph that has none
 
     def inside(self, chosen: Array, where: Where | None = None, rows_at_once: int | None = None) -> Frame:
         """Return the edges, with all their columns, that have both ends among the chosen vertices.

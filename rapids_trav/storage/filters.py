@@ -191,16 +191,7 @@ def _null_mask(given: Values, nulls: int) -> TravError:
 
 
 class NullFlagsError(TravError):
-    """Nulls in the boolean column that `where` names, or in the result of its condition.
-
-    Attributes
-    ----------
-    where : hashable
-        The name of the column, or the condition.
-    nulls : int
-    of_objects : bool
-        Whether the column holds Python objects.
-    """
+    """Nulls in the boolean column that `where` names, or in the result of its condition."""
 
     def __init__(self, where: Hashable, nulls: int, of_objects: bool) -> None:
         as_bool = ".astype(bool)" if of_objects else ""

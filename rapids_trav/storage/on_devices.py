@@ -64,16 +64,7 @@ class OnDemand(AdjacencySet):
 
 
 class OnDevices(InMemory):
-    """Storage of a graph whose edges are dealt to several devices.
-
-    Parameters
-    ----------
-    engine : SpreadEngine
-    n_vertices : int
-    edges : GraphEdges
-    n_edges : int
-        Number of edges, an upper bound for those that a filter keeps.
-    """
+    """Storage of a graph whose edges, `n_edges` at most, are dealt to several devices."""
 
     engine: SpreadEngine
 

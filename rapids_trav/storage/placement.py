@@ -36,26 +36,16 @@ FEWEST_ROWS, MOST_ROWS = 1 << 12, 1 << 26
 class MemoryLimits:
     """Memory limits of a graph, decided when only its number of edges is known.
 
-    Attributes
-    ----------
-    limit : int or None
-        Bytes of the engine's memory that the caller grants; None: no limit.
-    reading : int or None
-        Bytes that reading the edges may take: the limit or, if the edges alone do not fit the free memory, a
-        share of the free memory.  None: they are read at once.
-    spill : path or None
-        Folder for arrays in files.
-    free : int
-        Bytes of the engine's memory that were free at the time, if it was looked at; else 0.
-    spread : SpreadEngine or None
-        The engine if its devices hold the edges together, which then have no limits.
+    `limit` are the bytes of the engine's memory that the caller grants (None: no limit), and `reading` those
+    that reading the edges may take: the limit or, if the edges alone do not fit the free memory, a share of
+    that (None: they are read at once).
     """
 
     limit: int | None = None
     reading: int | None = None
-    spill: str | os.PathLike[str] | None = None
-    free: int = 0
-    spread: SpreadEngine | None = None
+    spill: str | os.PathLike[str] | None = None  # folder for arrays in files
+    free: int = 0  # bytes that were free when this was decided, if they were looked at
+    spread: SpreadEngine | None = None  # the engine if its devices hold the edges together, without limits
 
     @classmethod
     def of(
@@ -102,33 +92,15 @@ class MemoryLimits:
 
 @dataclass(frozen=True)
 class Placement:
-    """Decision whether the edges of a graph are in the engine's memory, and under which limit.
+    """Decision whether the edges of a graph are in the engine's memory, and under which limit."""
 
-    Attributes
-    ----------
-    limit : int or None
-        Bytes of the engine's memory that the graph may use; None: no limit, and no counting.
-    outside : bool
-        Whether the edges are outside the engine's memory.
-    keeps_codes : bool
-        Whether the internal ids of all edges, if they are in memory, may stay there until the graph is built.
-    spill : path or None
-        Folder for arrays in files.
-    in_memory : int
-        Smallest limit with which the edges are in the engine's memory.
-    edges : int
-        Bytes that they take there.
-    spread : SpreadEngine or None
-        The engine if its devices hold the edges together.
-    """
-
-    limit: int | None
-    outside: bool
-    keeps_codes: bool
-    spill: str | os.PathLike[str] | None = None
-    in_memory: int = 0
-    edges: int = 0
-    spread: SpreadEngine | None = None
+    limit: int | None  # bytes of the engine's memory that the graph may use; None: no counting
+    outside: bool  # whether the edges are outside the engine's memory
+    keeps_codes: bool  # whether the internal ids of all edges may stay in memory until the graph is built
+    spill: str | os.PathLike[str] | None = None  # folder for arrays in files
+    in_memory: int = 0  # smallest limit with which the edges are in the engine's memory
+    edges: int = 0  # bytes that they take there
+    spread: SpreadEngine | None = None  # the engine if its devices hold the edges together
 
     def enough(self, n_bytes: int) -> int:
         """Return a limit that suffices if `n_bytes` are needed while the edges are outside.
