@@ -20,7 +20,7 @@
 // Algorithms 49, 2003; V. Chakaravarthy et al., Scalable single source shortest path algorithms for massively
 // parallel systems, IPDPS 2014 (long edges are pulled).
 //
-// Must agree with: the vertex program `shortest_paths` of every engine.
+// Must agree with: shortest_paths of rapids_trav/programs/shipped.py, on any engine.
 #include "grid_barrier.cuh"
 #include "sorted_rows.cuh"
 #include "unsigned_min.cuh"
