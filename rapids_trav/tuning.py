@@ -51,8 +51,7 @@ def published(name: str) -> Callable[..., Any]:
     if name not in PUBLISHED:
         raise TravError(f"{written(name)} is not known: choose from {listed(PUBLISHED)}.")
     module, function = PUBLISHED[name].rsplit(".", 1)
-    found: Callable[..., Any] = getattr(import_module(f"rapids_trav.published.{module}"), function)
-    return found
+    return getattr(import_module(f"rapids_trav.published.{module}"), function)
 
 
 @dataclass(frozen=True)

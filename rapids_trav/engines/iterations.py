@@ -22,15 +22,14 @@ NOTHING_MOVED = Moved()
 class RunProgress:
     """Number of iterations done, of `most`, and a trace of them if it is wanted.
 
-    Unless `silent`, each is reported to the surrounding call.
+    Each is reported to the surrounding call.
     """
 
-    def __init__(self, iteration: int, trace: bool, most: int | None = None, silent: bool = False) -> None:
+    def __init__(self, iteration: int, trace: bool, most: int | None = None) -> None:
         self.iteration = iteration
         self.trace: list[IterationTrace] = []
         self.is_wanted = trace
         self._most = most
-        self._silent = silent
         self.begin()
 
     def begin(self) -> None:
@@ -48,9 +47,8 @@ class RunProgress:
     ) -> None:
         """Count an iteration that has just ended, or several if there is no trace."""
         self.iteration += n_iterations
-        if not self._silent:
-            known = residual == residual  # not NaN
-            report(self.iteration, self._most, "iterations", f"residual {residual:.3g}" if known else "")
+        known = residual == residual  # not NaN
+        report(self.iteration, self._most, "iterations", f"residual {residual:.3g}" if known else "")
         if self.is_wanted:
             self.trace.append(
                 IterationTrace(

@@ -16,7 +16,6 @@ from rapids_trav.engines.cpu.programs.pages import ResidentEdges
 from rapids_trav.engines.cpu.programs.state import ProgramWork
 from rapids_trav.engines.cuda.programs.tally import Tally
 from rapids_trav.engines.cuda.runtime.pinned import empty_pinned
-from rapids_trav.engines.iterations import RunProgress
 from rapids_trav.engines.runs import GatherView, RunOptions
 from rapids_trav.jit.kernels import Threads
 from rapids_trav.programs.definition import Program
@@ -83,9 +82,8 @@ class HostSide:
 
     def alone(self, mode: str) -> int:
         """Run a whole iteration, "pull" or "notify"; return its edges."""
-        progress = RunProgress(0, trace=True, silent=True)
-        run.iterate(self.work, progress, self._pieces, mode)
-        return progress.trace[-1].edges
+        n_edges, _ = run.sweep(self.work, self._pieces, mode)
+        return n_edges
 
     def written(self, first: int, after: int) -> list[tuple[str, np.ndarray]]:
         """Return what an iteration writes for these vertices: values, messages and flags."""

@@ -43,8 +43,7 @@ from rapids_trav.engines.cpu.programs.pages import (
 )
 from rapids_trav.engines.cpu.programs.state import ProgramWork
 from rapids_trav.engines.cpu.runtime.intrinsics import abandon, new_gate
-from rapids_trav.engines.iterations import Executor, RunProgress
-from rapids_trav.engines.iterations import iterate as iterate_program
+from rapids_trav.engines.iterations import Executor, RunProgress, iterate
 from rapids_trav.engines.runs import GatherView, Moved, Run, RunOptions, run_shape
 from rapids_trav.errors import TravError
 from rapids_trav.jit.kernels import PIECES_PER_THREAD, Threads, kernel
@@ -62,7 +61,7 @@ EDGES_PER_PART = 1 << 15  # about 25 us of work on the Facebook graph: a shorter
 def run(view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
     """Iterate the program until no vertex is active, it converges, or `max_iterations` are done."""
     with explained(program, view, options), _executor(view, program, state, options) as executor:
-        return iterate_program(executor, program, state, options)
+        return iterate(executor, program, state, options)
 
 
 @contextmanager
@@ -116,7 +115,9 @@ class Sweeps(ProgramWork):
             if most > 1:
                 run_rounds(self, progress, most)
             else:
-                iterate(self, progress, self._edges, mode)
+                active = self.n_active
+                n_edges, moved = sweep(self, self._edges, mode)
+                progress.record(mode, active, n_edges, self.residual, moved)
 
     def settle(self) -> Array:
         return push.marked(self)
@@ -148,11 +149,9 @@ def choose(work: ProgramWork) -> str:
     return gather_mode(work.active_edges, work.n_edges, paged)
 
 
-def iterate(
-    work: ProgramWork, progress: RunProgress, edges: ResidentEdges | StreamedEdges, mode: str
-) -> None:
-    """Run and record one iteration in which all vertices, or the notified ones, gather."""
-    active, rows = work.n_active, None
+def sweep(work: ProgramWork, edges: ResidentEdges | StreamedEdges, mode: str) -> tuple[int, Moved]:
+    """Gather at all vertices, or at the notified ones; return the edges, and the pages that were read."""
+    rows = None
     if mode == "notify":
         rows = notified(work)
         work.active[:] = False
@@ -176,7 +175,7 @@ def iterate(
     work.next_total = float(stats[TOTAL])
     if work.program.tolerance is not None:
         work.residual = float(stats[RESIDUAL])
-    progress.record(mode, active, n_edges, work.residual, Moved(n_pages, n_bytes))
+    return n_edges, Moved(n_pages, n_bytes)
 
 
 def most_rounds(work: ProgramWork, progress: RunProgress, mode: str) -> int:

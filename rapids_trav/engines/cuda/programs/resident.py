@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
 
 import cupy
 import numpy as np
@@ -37,7 +36,7 @@ class ResidentExecutor(DeviceExecutor):
     def __init__(self, view: GatherView, program: Program, start: RunState, options: RunOptions) -> None:
         super().__init__(program, start, options)
         self.state = ProgramState(view, program, start, options, TALLY_ROWS)
-        self.shards = self._shards(options)
+        self.shards = None if options.gather == "rows" else published(options.gather)(self.state, options)
         self._tolerance = _known_to_kernels(program, options) if self.shards is None else 0.0
         self._left = AHEAD if options.max_iterations is None else options.max_iterations - start.iteration
         self._limited = options.max_iterations is not None
@@ -136,9 +135,6 @@ class ResidentExecutor(DeviceExecutor):
             cupy.cuda.get_current_stream().synchronize()  # other streams may read them
             rows.prepared["row lists"] = lists.of_run(state.rows_kernels, state.dtype)
         return lists
-
-    def _shards(self, options: RunOptions) -> Any:
-        return None if options.gather == "rows" else published(options.gather)(self.state, options)
 
 
 def _known_to_kernels(program: Program, options: RunOptions) -> float:

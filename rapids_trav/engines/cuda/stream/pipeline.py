@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
-from typing import Any
 
 import cupy
 import numpy as np
@@ -87,7 +86,7 @@ class PagePipeline:
         )
         held.enter_context(budget.hold(self.plan.resident_bytes, VERTICES))
         self.state = ProgramState(resident(view, program, edge), program, start, options, TALLY_ROWS)
-        self.shards: Any = None
+        self.shards = None
         if options.gather != "rows":
             in_pages = published(f"{options.gather} in pages")
             self.shards = in_pages(self.state, view.into.row_offsets, self.plan, options)
