@@ -11,7 +11,6 @@ import secrets
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from importlib import import_module
 from typing import Any
 
@@ -368,11 +367,3 @@ class Lab:
             result, seconds = self.timed(call)
             peak = rmm.statistics.get_statistics().peak_bytes
         return result, seconds, peak
-
-    @cached_property
-    def copy_bandwidth(self) -> float:
-        """Return the bytes that a copy on the device reads and writes in a second."""
-        source = self.xp.ones(COPY_BYTES // 8)
-        target = self.xp.empty_like(source)
-        seconds = [self.timed(lambda: self.xp.copyto(target, source))[1] for _ in range(10)]
-        return 2 * source.nbytes / min(seconds)
