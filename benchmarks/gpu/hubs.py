@@ -45,7 +45,8 @@ def one(lab: Lab, graph: Graph, checker: Checker, roots: Sequence[int], threshol
     name = NONE if threshold is None else f"from {threshold} edges"
     checker.restart()
     ms = lab.device_timings(lab.ours(graph, name=name, engine=engine), roots, checker)
-    held = 0 if threshold is None else 32 * graph.storage.view("out").out.prepared["hub words"][threshold]
+    words = graph.storage.view("out").out.prepared.get("hub words", {})
+    held = 0 if threshold is None else 32 * words.get(threshold, 0)
     return {
         "name": name, "threshold": threshold, "held_vertices": min(held, graph.n_vertices),
         "held_bytes": held // 8, **of_times(ms), **of_rates(ms, checker.traversed(roots[: len(ms)])),
