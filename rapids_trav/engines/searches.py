@@ -11,6 +11,7 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
 from rapids_trav.errors import TravError, listed
+from rapids_trav.ids.maps import vertex_dtype
 from rapids_trav.tuning import published
 
 
@@ -164,7 +165,7 @@ def one_by_one(
     xp: ModuleType,
 ) -> Search:
     """Run one search after another, for variants that only support joint frontiers."""
-    shape, dtype = (len(sources), view.n_vertices), view.out.column_indices.dtype
+    shape, dtype = (len(sources), view.n_vertices), vertex_dtype(view.n_vertices)  # `view.out` may not fit
     distance = xp.empty(shape, np.int32)
     predecessor = xp.empty(shape, dtype) if options.predecessors else None
     trace: list[LevelTrace] = []
