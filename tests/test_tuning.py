@@ -65,17 +65,18 @@ def test_the_pages_in_progress_at_once(tuning, n_streams):
 
 
 @pytest.mark.parametrize(
-    ("given", "usual", "back_end"),
+    ("given", "usual", "order", "back_end"),
     [
-        ({}, "none", None),
-        ({}, "radix", "radix"),
-        ({"degree_sort": False}, "radix", None),
-        ({"degree_sort": True}, "none", "radix"),
-        ({"degree_sort": True, "tuning": {"sort": "merge"}}, "radix", "merge"),
+        ({}, "none", "ids", "radix"),
+        ({}, "radix", "degree", "radix"),
+        ({"degree_sort": False}, "radix", "ids", "radix"),
+        ({"degree_sort": True}, "none", "degree", "radix"),
+        ({"degree_sort": True, "tuning": {"sort": "merge"}}, "radix", "degree", "merge"),
     ],
 )
-def test_the_sort_of_a_graph(given, usual, back_end):
-    assert BuildOptions(**given).sort_back_end(usual) == back_end
+def test_the_sort_of_a_graph(given, usual, order, back_end):
+    options = BuildOptions(**given)
+    assert (options.vertex_order(usual), options.sort_back_end) == (order, back_end)
 
 
 def test_settings_of_another_method_are_refused():

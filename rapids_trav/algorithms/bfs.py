@@ -148,7 +148,7 @@ def searches(
     room: int,
     deterministic: bool = False,
     later: int = 0,
-    at_once: int = BATCH_SOURCES,
+    at_once: int | None = None,
 ) -> Iterator[tuple[int, Search]]:
     """Search the view; yield for each batch of sources the position of the first, and the results.
 
@@ -165,8 +165,8 @@ def searches(
         Whether predecessors are the smallest of the valid ones.
     later : int
         The most bytes that the caller asks for while a batch is held.
-    at_once : int
-        The most sources of a batch.
+    at_once : int, optional
+        The most sources of a batch; None: `BATCH_SOURCES`.
     """
     engine = graph.engine
     smallest = deterministic and options.predecessors
@@ -186,7 +186,7 @@ def searches(
     if options.each:
         if repeated is None:
             repeated = len(sources) > 1 and len(engine.xp.unique(sources)) < len(sources)
-        step = max(1, min(at_once, BATCH_ENTRIES // max(graph.n_vertices, 1), len(sources)))
+        step = max(1, min(at_once or BATCH_SOURCES, BATCH_ENTRIES // max(graph.n_vertices, 1), len(sources)))
         step = view.searches_at_once(step, lambda table, number: needed(table, number) + later)
         step = step // 64 * 64 or step  # fill whole words of a bit-parallel search
         parts = [(first, sources[first : first + step]) for first in range(0, len(sources), step)]

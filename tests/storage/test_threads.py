@@ -48,7 +48,7 @@ def test_structures_are_listed_while_another_thread_adds_some():
 def test_a_structure_that_two_threads_ask_for_is_built_and_counted_once(tmp_path, monkeypatch, fits):
     graph = EDGES.trav.graph(directed=True, memory_limit="1MB", spill=tmp_path)
     structures = storage_of(graph)._all
-    monkeypatch.setattr(type(structures), "_fits", lambda *_: fits)
+    monkeypatch.setattr(type(graph.budget), "fits", lambda *_: fits)
     first = structures._rebuilt(symmetric=False)
     assert structures._rebuilt(symmetric=False) is first  # in a thread that asked before it was there
     assert structures.backward is first
