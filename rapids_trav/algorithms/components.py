@@ -38,7 +38,10 @@ def labelled(
     """Yield the run, whose values are labels, while holding memory for it and for the answer."""
     view = graph.storage.link_view(resolve(graph, options.where))
     ranked = graph.ids.rank is not None
-    needed = query_bytes(graph.engine.place, graph.n_vertices).components(ranked, view.paged)
+
+    def needed() -> int:
+        return query_bytes(graph.engine.place, graph.n_vertices).components(ranked, view.paged)
+
     with holding(graph.budget, needed, "the components of vertices"):
         places = graph.values.places(vertex_dtype(graph.n_vertices)) if ranked else None
         yield graph.engine.links(view, places, RunOptions(trace=options.trace, on_page=on_page))

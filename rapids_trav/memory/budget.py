@@ -341,9 +341,13 @@ class Budget:
         return f"<Budget: {readable(self.used)} of {readable(self.limit)}, peak {readable(self.peak)}>"
 
 
-def holding(budget: Budget | None, n_bytes: int, what: str) -> AbstractContextManager[None]:
-    """Hold `n_bytes` of a budget, if there is one, for the duration of a block."""
-    return nullcontext() if budget is None else budget.hold(n_bytes, what)
+def holding(
+    budget: Budget | None, n_bytes: int | Callable[[], int], what: str
+) -> AbstractContextManager[None]:
+    """Hold bytes, which a function may compute, of a budget, if there is one, for the duration of a block."""
+    if budget is None:
+        return nullcontext()
+    return budget.hold(n_bytes() if callable(n_bytes) else n_bytes, what)
 
 
 def foresee(budget: Budget | None, n_bytes: Callable[[], int]) -> None:
