@@ -14,19 +14,9 @@
 // shortest paths).
 //
 // Must agree with: tight_predecessors_plain, which has a thread for each vertex.
+#include "path_weights.cuh"
 #include "rows.cuh"
-#include "scalar.cuh"
 #include "unsigned_min.cuh"
-
-#ifndef WEIGHT
-#define WEIGHT 3  // type of the weights: 1 int32, 2 int64, 3 float32, 4 float64
-#endif
-using weight_t = Scalar<WEIGHT>::type;
-#if WEIGHT <= 2
-using distance_t = i64;
-#else
-using distance_t = double;
-#endif
 
 constexpr i32 AT_ONCE = 4;       // loads in flight
 constexpr i64 SPAN = WARP * 32;  // edges that a warp takes at a time; the host starts a warp for each

@@ -4,18 +4,11 @@
 // bits, which ascend with the number because none is negative.
 #pragma once
 #include "level.cuh"
-#include "scalar.cuh"
-
-#ifndef WEIGHT
-#define WEIGHT 3  // type of the weights: 1 int32, 2 int64, 3 float32, 4 float64
-#endif
-using weight_t = Scalar<WEIGHT>::type;
+#include "path_weights.cuh"
 
 #if WEIGHT <= 2
-using distance_t = i64;
 constexpr u64 FAR = 0x7fffffffffffffff;  // the distance of what is not reached: the largest int64
 #else
-using distance_t = double;
 constexpr u64 FAR = 0x7ff0000000000000;  // infinity
 #endif
 
@@ -23,11 +16,6 @@ constexpr u64 FAR = 0x7ff0000000000000;  // infinity
 struct alignas(2 * sizeof(weight_t)) Entry {
     vertex_t vertex;
     weight_t weight;
-};
-
-struct SortedRows {
-    const edge_t* offsets;
-    const Entry* entries;
 };
 
 __device__ __forceinline__ distance_t number_of(u64 bits) {

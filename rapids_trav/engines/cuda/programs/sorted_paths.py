@@ -134,10 +134,8 @@ def _search(
 
 
 def _kernels(rows: WeightedRows, cooperative: bool = False) -> loader.Kernels:
-    offset = rows.row_offsets.dtype
-    unsigned = {"UNSIGNED_OFFSETS": 1} if offset.kind == "u" else {}
     weight = 1 + DTYPES.index(rows.weight_dtype.name)
-    return loader.load(FILE, 32, 8 * offset.itemsize, cooperative, WEIGHT=weight, **unsigned)
+    return loader.load_types(FILE, np.dtype(np.int32), rows.row_offsets.dtype, cooperative, WEIGHT=weight)
 
 
 def _bits(number: Scalar, dtype: np.dtype) -> int:

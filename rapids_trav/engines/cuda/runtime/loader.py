@@ -258,11 +258,17 @@ def _compiled(text: str, file: str, architecture: int) -> bytes:
 
 def load_for(file: str, adjacency: Adjacency, cooperative: bool = False, **tunables: int) -> Kernels:
     """Return the kernels of `file` for the types of an adjacency."""
-    vertex_bits = 8 * adjacency.column_indices.dtype.itemsize
-    edge_bits = 8 * adjacency.row_offsets.dtype.itemsize
-    if adjacency.row_offsets.dtype.kind == "u":
+    vertex, offset = adjacency.column_indices.dtype, adjacency.row_offsets.dtype
+    return load_types(file, vertex, offset, cooperative, **tunables)
+
+
+def load_types(
+    file: str, vertex: np.dtype, offset: np.dtype, cooperative: bool = False, **tunables: int
+) -> Kernels:
+    """Return the kernels of `file` for vertices and row offsets of these types."""
+    if offset.kind == "u":
         tunables["UNSIGNED_OFFSETS"] = 1
-    return load(file, vertex_bits, edge_bits, cooperative, **tunables)
+    return load(file, 8 * vertex.itemsize, 8 * offset.itemsize, cooperative, **tunables)
 
 
 def most_blocks() -> int:
