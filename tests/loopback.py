@@ -37,7 +37,7 @@ class _Meeting:
         self.changed = threading.Condition()
         self._world = world
         self._group = group
-        self._left: tuple[list[Any], list[Any]] = ([None] * len(group), [None] * len(group))
+        self._left: list[Any] = [None] * len(group)
         self._arrived: set[int] = set()
         self._opened = 0
 
@@ -45,10 +45,12 @@ class _Meeting:
         """Leave `item`; return the items of the whole group once all ranks have arrived."""
         with self.changed:
             mine = self._opened
-            left = self._left[mine % 2]
+            left = self._left
             left[place] = item
             self._arrived.add(self._group[place])
             if len(self._arrived) == len(self._group):
+                # Keep no item: to free an array of a GPU waits for kernels, which may wait for this rank.
+                self._left = [None] * len(self._group)
                 self._arrived.clear()
                 self._opened += 1
                 self.changed.notify_all()
