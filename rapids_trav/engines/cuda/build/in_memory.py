@@ -231,7 +231,8 @@ def with_first_neighbors(row_offsets: Array, column_indices: Array) -> Adjacency
     words = cupy.empty((-(-n_rows // 32), 2), row_offsets.dtype)
     kernels.launch("word_rows", n_rows, row_offsets, n_rows, words)
     degrees = cupy.diff(row_offsets)
-    n_hubs = int((degrees > HUB_DEGREE).sum())
+    # CuPy has a compiled sum for int64; for bool it compiles one with CUB's headers, in every thread anew.
+    n_hubs = int((degrees > HUB_DEGREE).astype(np.int64).sum())
     squares = cupy.square(degrees, dtype=np.float64)
     mean = float(squares.sum()) / max(rows.n_edges, 1)
     return replace(rows, first_neighbors=first, word_rows=words, neighbor_degree=mean, n_hubs=n_hubs)
