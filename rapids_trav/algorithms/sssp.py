@@ -291,11 +291,12 @@ def shortest_tree(
         The smallest nearer neighbour that explains the distance, and -1, if they are known; it is changed.
     """
     xp = engine.xp
-    if predecessor is None and view.pages is None:
-        assert view.weights is not None
-        predecessor = engine.tight_predecessors(view.into, view.weights, distance, unreached)
-    elif predecessor is None:
-        predecessor = _tight_predecessors(view, distance, unreached, xp)
+    if predecessor is None:
+        if view.pages is None:
+            assert view.weights is not None
+            predecessor = engine.tight_predecessors(view.into, view.weights, distance, unreached)
+        else:
+            predecessor = _tight_predecessors(view, distance, unreached, xp)
     settled = predecessor >= 0
     settled[sources] = True
     left = (distance != unreached) & ~settled
