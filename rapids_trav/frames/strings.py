@@ -1,4 +1,4 @@
-"""Distinct strings of pandas columns: found by Arrow, sorted by NumPy as words of eight bytes."""
+"""Distinct strings of pandas columns, found and sorted by Arrow."""
 
 from __future__ import annotations
 
@@ -9,9 +9,6 @@ import pyarrow.compute as pc
 
 from rapids_trav.frames.columns import Series
 
-WORD = 8
-# Words of which so many bytes are kept; more than eight are left of a string that goes on.
-LEADING = np.array([2**64 - 2 ** (64 - 8 * min(kept, WORD)) for kept in range(WORD + 2)], np.uint64)
 SAMPLE = 1 << 14  # addresses sampled to find out whether rows share their objects
 SHARED = 0.99  # largest fraction of distinct addresses in the sample for which they do
 
@@ -34,7 +31,7 @@ def distinct_strings(column: Series, ascending: bool = False) -> tuple[np.ndarra
     firsts = _firsts(codes)
     if not ascending:
         return codes, firsts
-    order = _order(encoded.dictionary)
+    order = pc.sort_indices(encoded.dictionary).to_numpy()  # by bytes, which for UTF-8 are code points
     places = np.empty(len(order), codes.dtype)
     places[order] = np.arange(len(order))
     return places[codes], firsts[order]
@@ -53,42 +50,6 @@ def _shared(column: Series) -> np.ndarray | None:
     addresses = np.frombuffer(objects, np.intp)
     sample = addresses[:: max(len(addresses) // SAMPLE, 1)]
     return None if len(np.unique(sample)) > SHARED * len(sample) else pd.factorize(addresses)[0]
-
-
-def _order(text: pa.LargeStringArray) -> np.ndarray:
-    """Return the ascending order of distinct strings by their bytes, for UTF-8 that of code points.
-
-    Strings whose first eight bytes are equal are sorted by the next eight, and so on.  Padded with zeros, two
-    that end within equal words differ only in null characters, and the shorter comes first.
-    """
-    offsets = np.frombuffer(text.buffers()[1], np.int64)[text.offset : text.offset + len(text) + 1]
-    data = np.concatenate([np.frombuffer(text.buffers()[2] or b"", np.uint8), np.zeros(WORD, np.uint8)])
-    words = np.ndarray(len(data) - WORD + 1, ">u8", data, strides=(1,))  # one begins at each byte
-    lengths = np.diff(offsets)
-    order = np.arange(len(text))
-    groups = np.zeros(len(text), np.int64)  # of strings that were equal so far
-    tied, depth = order.copy(), _common(text)
-    while len(tied):
-        rows = order[tied]
-        left = np.clip(lengths[rows] - depth, 0, WORD + 1).astype(np.uint8)
-        word = words[np.minimum(offsets[rows] + depth, len(words) - 1)].astype(np.uint64)
-        word &= LEADING[left]
-        sort = np.lexsort((left, word, groups[tied]))
-        rows, left, word, group = rows[sort], left[sort], word[sort], groups[tied][sort]
-        order[tied] = rows
-        alike = (word[1:] == word[:-1]) & (left[1:] > WORD) & (left[:-1] > WORD) & (group[1:] == group[:-1])
-        groups[tied] = np.cumsum(np.concatenate([[0], ~alike]))
-        tied = tied[np.concatenate([[False], alike]) | np.concatenate([alike, [False]])]
-        depth += WORD
-    return order
-
-
-def _common(text: pa.LargeStringArray) -> int:
-    """Return the bytes of the prefix that all strings share."""
-    least, most = ((value.as_py() or "").encode() for value in pc.min_max(text).values())
-    return next(
-        (i for i, (one, other) in enumerate(zip(least, most, strict=False)) if one != other), len(least)
-    )
 
 
 def string_positions(vocabulary: Series, column: Series) -> np.ndarray | None:

@@ -10,7 +10,7 @@
 Peak memory beyond the columns, with k ids given (two for each edge): for integers, either a table of at most
 10 k bytes, rarely more than a few bytes per vertex, or 4 k bytes of internal ids and the sort of k ids; for
 other values, 4 k bytes and the vocabularies; for strings of pandas, also 12 k bytes while a column is read
-(24 for each row, 42 of Python objects, and the bytes of one column of these), and some 100 bytes for each
+(24 for each row, 42 of Python objects, and the bytes of one column of these), and some 24 bytes for each
 distinct string while they are sorted.
 """
 
