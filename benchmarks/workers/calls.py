@@ -148,7 +148,7 @@ def _by_distance(frame: Any) -> list[tuple[int, int, int, int]]:
 
 def _verdict(graph: Any, root: int) -> str:
     """Return the faults of a search from the root by the five rules; empty if it is valid."""
-    verdict = graph.questions._gang.call(service.ask, "validate", (root,), {})[0]
+    verdict = graph.questions._group.call(service.ask, "validate", (root,), {})[0]
     return "" if verdict.valid else str(verdict)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from benchmarks.workers import on_ranks as dask_ranks
 from rapids_trav import generators
 from rapids_trav.distributed.dask_frames import without_rows
-from rapids_trav.distributed.session.gang import Gang
+from rapids_trav.distributed.session.rank_group import RankGroup
 from rapids_trav.graph500 import ranks
 
 EDGE_FACTOR = 16
@@ -74,7 +74,7 @@ def within(seconds: float, task: str) -> Iterator[None]:
 class Made:
     """An R-MAT graph on the ranks, as one of them described it."""
 
-    gang: Gang
+    group: RankGroup
     scale: int
     generation: float
     roots: list[int]
@@ -92,7 +92,7 @@ class Made:
         first = self.about[0]
         return {
             "graph": f"rmat{self.scale}",
-            "workers": len(self.gang.workers),
+            "workers": len(self.group.workers),
             "grid": self.grid,
             "vertices": first["vertices"],
             "edges": first["edges"],
@@ -118,8 +118,8 @@ class DaskLab:
     n_roots: int = 8
     n_checked: int = 1
     seed: int = 1
-    _gangs: dict[int, Gang] = field(default_factory=dict)
-    _made: dict[int, tuple] = field(default_factory=dict)  # key of the graph that each gang holds
+    _groups: dict[int, RankGroup] = field(default_factory=dict)
+    _made: dict[int, tuple] = field(default_factory=dict)  # key of the graph that each group holds
     _kept: dict[int, Made] = field(default_factory=dict)
 
     @property
@@ -130,41 +130,41 @@ class DaskLab:
     def workers(self) -> tuple[str, ...]:
         return tuple(self.client.nthreads())
 
-    def gang(self, n_workers: int) -> Gang:
+    def group(self, n_workers: int) -> RankGroup:
         """Return the ranks on the first `n_workers` workers; they stay until a failure or `close`."""
-        if n_workers not in self._gangs:
+        if n_workers not in self._groups:
             device = "cpu" if self.cpu else "cuda"
             chosen = self.workers[:n_workers]
-            self._gangs[n_workers] = Gang.open(self.client, chosen, deadline=PATIENCE, device=device)
-        return self._gangs[n_workers]
+            self._groups[n_workers] = RankGroup.open(self.client, chosen, deadline=PATIENCE, device=device)
+        return self._groups[n_workers]
 
     def made(self, scale: int, n_workers: int, grid: tuple[int, int] | None = None) -> Made:
         """Return the graph of that scale on `n_workers` workers; it is built if it is not there."""
-        gang, key = self.gang(n_workers), (scale, grid)
+        group, key = self.group(n_workers), (scale, grid)
         if self._made.get(n_workers) != key:
             self.forget()
             with within(2 * PATIENCE, f"building scale {scale}"):
-                generation = max(gang.call(ranks.generate, scale, EDGE_FACTOR, self.seed))
-                about = gang.call(dask_ranks.construct, grid)
-                roots = gang.call(ranks.draw_roots, self.n_roots, self.seed)[0]
+                generation = max(group.call(ranks.generate, scale, EDGE_FACTOR, self.seed))
+                about = group.call(dask_ranks.construct, grid)
+                roots = group.call(ranks.draw_roots, self.n_roots, self.seed)[0]
             self._made[n_workers] = key
-            self._kept[n_workers] = Made(gang, scale, generation, roots, about)
+            self._kept[n_workers] = Made(group, scale, generation, roots, about)
         return self._kept[n_workers]
 
     def forget(self) -> None:
         """Free all graphs that ranks hold."""
         for n_workers in list(self._made):
-            self._gangs[n_workers].call(dask_ranks.forget)
+            self._groups[n_workers].call(dask_ranks.forget)
             del self._made[n_workers], self._kept[n_workers]
 
     def close(self) -> None:
         """Free what ranks hold, also after a failure; graphs are built again when they are next needed."""
         self._made.clear()
         self._kept.clear()
-        for n_workers in list(self._gangs):
-            gang = self._gangs.pop(n_workers)
+        for n_workers in list(self._groups):
+            group = self._groups.pop(n_workers)
             with contextlib.suppress(Exception), within(PATIENCE, "closing"):  # the cause was reported
-                gang.close()
+                group.close()
 
     def frame(self, scale: int) -> tuple[Any, int]:
         """Return a Dask frame of the edges, in two partitions on each worker that made them, and its bytes.

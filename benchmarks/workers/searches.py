@@ -43,7 +43,7 @@ def searched(lab: DaskLab, made: Made, name: str) -> list[list[dict]]:
     """Return the results of each rank for each root; searched once for each graph."""
     if name not in made.found:
         with within(2 * PATIENCE, f"searching with {name}"):
-            made.found[name] = made.gang.call(
+            made.found[name] = made.group.call(
                 dask_ranks.search_all, made.roots, dict(SETTINGS[name]), lab.n_checked
             )
     return made.found[name]
@@ -105,7 +105,7 @@ def phases(lab: DaskLab, scale: int) -> Iterator[Row]:
 def _phase_rows(made: Made, name: str) -> Iterator[Row]:
     for _ in range(2):  # the first is not kept: it may compile
         with within(PATIENCE, "timing phases"):
-            told = made.gang.call(dask_ranks.levels_of, made.roots[0], dict(SETTINGS[name]))
+            told = made.group.call(dask_ranks.levels_of, made.roots[0], dict(SETTINGS[name]))
     for levels in zip(*(one["levels"] for one in told), strict=True):
         yield {
             "table": "phases",
@@ -161,14 +161,14 @@ def formula(lab: DaskLab, scale: int) -> Iterator[Row]:
     """Check that lists, bitmaps and auto give one answer and send the exact bytes of `scale_model.count`."""
     made = lab.made(scale, len(lab.workers))
     shape = made.about[0]["shape"]
-    chunks = [chunk for rank in made.gang.call(dask_ranks.internal_edges) for chunk in rank]
+    chunks = [chunk for rank in made.group.call(dask_ranks.internal_edges) for chunk in rank]
     root = made.roots[0]
     answers, expected = {}, None
     for exchange in ("auto", "list", "bitmap"):
         settings = {"exchange": exchange}
         with within(PATIENCE, f"searching with {exchange}"):
-            told = made.gang.call(dask_ranks.levels_of, root, settings)
-            fixed = made.gang.call(dask_ranks.levels_of, root, settings, True)
+            told = made.group.call(dask_ranks.levels_of, root, settings)
+            fixed = made.group.call(dask_ranks.levels_of, root, settings, True)
         answers[exchange] = [(one["digest"], two["digest"], two["predecessors"]) for one, two in
                              zip(told, fixed, strict=True)]  # fmt: skip
         if expected is None:

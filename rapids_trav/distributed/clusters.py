@@ -22,7 +22,7 @@ from rapids_trav.utilities.locations import location
 if TYPE_CHECKING:
     from distributed import Client
 
-    from rapids_trav.distributed.session.gang import Gang
+    from rapids_trav.distributed.session.rank_group import RankGroup
 
 PARTS = "parts.json"  # head file of a folder that `ranks.saved_parts` wrote
 ENGINES = ("auto", "cpu", "cuda")
@@ -112,12 +112,12 @@ def build(source: EdgeSource, options: BuildOptions, client: Client) -> Distribu
         keep_rows=bool(options.keep_rows),
     )
 
-    def on_ranks(gang: Gang) -> dict[str, Any]:
-        check_grid(options.grid, gang.workers)
+    def on_ranks(group: RankGroup) -> dict[str, Any]:
+        check_grid(options.grid, group.workers)
         chosen = edges if options.keep_rows else edges[list(dict.fromkeys([*sides[0], *sides[1]]))]
-        gang.hand_over(dask_frames.partitions(chosen, client))
+        group.hand_over(dask_frames.partitions(chosen, client))
         divisions = edges.divisions if edges.known_divisions else None
-        return gang.call(build_ranks, for_ranks)[0] | {"edge_divisions": divisions}
+        return group.call(build_ranks, for_ranks)[0] | {"edge_divisions": divisions}
 
     return _opened(client, engine, on_ranks)
 
@@ -132,18 +132,18 @@ def open_saved(folder: object, engine: object, client: Client) -> DistributedQue
     path = location("folder", folder)
     one_of("engine", engine, ENGINES)
     device = None if engine == "auto" else str(engine)
-    return _opened(client, device, lambda gang: gang.call(open_ranks, str(path.absolute()), {})[0])
+    return _opened(client, device, lambda group: group.call(open_ranks, str(path.absolute()), {})[0])
 
 
 def _opened(
-    client: Client, device: str | None, work: Callable[[Gang], dict[str, Any]]
+    client: Client, device: str | None, work: Callable[[RankGroup], dict[str, Any]]
 ) -> DistributedQuestions:
     """Start ranks, and return the graph that they make together."""
-    gang = open_gang(client, device)
+    group = open_group(client, device)
     try:
-        return DistributedQuestions(client, gang, work(gang))
+        return DistributedQuestions(client, group, work(group))
     except BaseException as error:
-        gang.close(wait=isinstance(error, Exception))  # not after an interrupt
+        group.close(wait=isinstance(error, Exception))  # not after an interrupt
         raise
 
 
@@ -174,11 +174,11 @@ def refuse_local(**given: object) -> None:
             )
 
 
-def open_gang(client: Client, device: str | None) -> Gang:
+def open_group(client: Client, device: str | None) -> RankGroup:
     """Start a rank on each worker of the cluster."""
-    from rapids_trav.distributed.session.gang import Gang
+    from rapids_trav.distributed.session.rank_group import RankGroup
 
-    return Gang.open(client, device=device)
+    return RankGroup.open(client, device=device)
 
 
 def check_grid(grid: tuple[int, int] | None, workers: tuple[str, ...]) -> None:

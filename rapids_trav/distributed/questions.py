@@ -38,7 +38,7 @@ from rapids_trav.utilities.progress import shown
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-    from rapids_trav.distributed.session.gang import Gang, KeptOnWorkers
+    from rapids_trav.distributed.session.rank_group import KeptOnWorkers, RankGroup
 
 
 def unanswered(question: str) -> TravError:
@@ -60,13 +60,13 @@ class WorkersEngine:
 class DistributedQuestions:
     """A `graph.properties.Questions` whose answers are Dask frames on the workers.
 
-    `gang` are the ranks, which have built the graph, and `summary` its properties (`ranks.service.summary`).
+    `group` are the ranks, which have built the graph, and `summary` its properties (`ranks.service.summary`).
     """
 
     weight: Hashable | None = None
     budget: Budget | None = None
 
-    def __init__(self, client: Client, gang: Gang, summary: Mapping[str, Any]) -> None:
+    def __init__(self, client: Client, group: RankGroup, summary: Mapping[str, Any]) -> None:
         self.directed: bool = summary["directed"]
         self.n_vertices: int = summary["n_vertices"]
         self.n_edges: int = summary["n_edges"]
@@ -77,15 +77,15 @@ class DistributedQuestions:
         self.engine: Any = WorkersEngine(summary["engine"], tuple(summary.get("variants", ("auto",))))
         self.frame_library: str = "cudf" if self.engine.name == "cuda" else "pandas"
         self._edge_divisions: tuple | None = summary.get("edge_divisions")
-        self._client, self._gang = client, gang
+        self._client, self._group = client, group
         self._streams = OpenStreams()
         self._metas: dict[tuple, Frame] = {}  # empty frames with the columns of an answer, by its kind
 
     @property
     def location(self) -> str:
         rows, columns = self.grid
-        workers = len(self._gang.workers)
-        lost = ", lost" if self._gang.error is not None else ""
+        workers = len(self._group.workers)
+        lost = ", lost" if self._group.error is not None else ""
         return (
             f"{self.engine.name} engine on {workers} worker{'s' if workers > 1 else ''} "
             f"({rows} x {columns}){lost}"
@@ -156,7 +156,7 @@ class DistributedQuestions:
 
     def close(self) -> None:
         self._streams.refuse(CLOSED)
-        self._gang.close()
+        self._group.close()
 
     def __getstate__(self) -> NoReturn:
         raise TypeError(
@@ -171,7 +171,7 @@ class DistributedQuestions:
         given = tuple(portable(value, self._client) for value in arguments)
         named = {option: portable(value, self._client) for option, value in options.items()}
         with shown(name, progress):  # type: ignore[arg-type]
-            return self._gang.call(ask, name, given, named)
+            return self._group.call(ask, name, given, named)
 
     def _frame(self, kept: KeptOnWorkers, name: str, kind: tuple, in_turns: bool = False) -> Frame:
         """Return an answer as a Dask frame.

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from rapids_trav.distributed.clusters import check_grid, checked_client, open_gang
+from rapids_trav.distributed.clusters import check_grid, checked_client, open_group
 from rapids_trav.graph500 import ranks
 from rapids_trav.graph500.harness import Notify, check
 from rapids_trav.graph500.report import Report
@@ -51,26 +51,26 @@ def run_on_cluster(
     flag("validate", validate)
     checked_client(client)
     report = notify or (lambda step, done, total: None)
-    with open_gang(client, None) as gang:
-        check_grid(grid, gang.workers)
+    with open_group(client, None) as group:
+        check_grid(grid, group.workers)
         report("Generating the edges", 0, 1)
-        generation = max(gang.call(ranks.generate, scale, edge_factor, seed))
+        generation = max(group.call(ranks.generate, scale, edge_factor, seed))
         report("Constructing the graph", 0, 1)
-        n_vertices, construction = gang.call(ranks.construct, grid)[0]
-        drawn = gang.call(ranks.draw_roots, roots, seed)[0]
+        n_vertices, construction = group.call(ranks.construct, grid)[0]
+        drawn = group.call(ranks.draw_roots, roots, seed)[0]
         report("Warming up", 0, 1)
-        gang.call(ranks.search, drawn[0], False)
+        group.call(ranks.search, drawn[0], False)
         report("Searching", 0, len(drawn))
         rows = []
         for done, root in enumerate(drawn, 1):
-            rows.append(gang.call(ranks.search, root, validate)[0])
+            rows.append(group.call(ranks.search, root, validate)[0])
             report("Searching", done, len(drawn))
-        workers = f"{len(gang.workers)} workers" if len(gang.workers) > 1 else "one worker"
+        workers = f"{len(group.workers)} workers" if len(group.workers) > 1 else "one worker"
         return Report(
             scale=scale,
             edge_factor=edge_factor,
             seed=seed,
-            engine=gang.device,
+            engine=group.device,
             device=workers,
             n_vertices=n_vertices,
             n_edges=edge_factor << scale,

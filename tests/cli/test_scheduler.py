@@ -14,7 +14,7 @@ distributed = pytest.importorskip("distributed")
 
 sys.path.append(str(Path(__file__).parents[1] / "distributed"))
 from distributed_cases import edges_of  # noqa: E402
-from fake_gang import install  # noqa: E402
+from fake_group import install  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def scheduler():
 
 
 @pytest.fixture
-def gangs(monkeypatch):
+def groups(monkeypatch):
     return install(monkeypatch)
 
 
@@ -51,7 +51,7 @@ def path(request, tmp_path):
         ["khop", "-s", "v000", "-k", "2"],
     ],
 )
-def test_answers_are_those_of_one_process(scheduler, gangs, path, tmp_path, capsys, question):
+def test_answers_are_those_of_one_process(scheduler, groups, path, tmp_path, capsys, question):
     name, *options = question
     here, there = tmp_path / "here.parquet", tmp_path / "there.parquet"
     assert run([name, str(path), *options, "--engine", "cpu", "-o", str(here)]) == 0
@@ -61,10 +61,10 @@ def test_answers_are_those_of_one_process(scheduler, gangs, path, tmp_path, caps
     assert_frame_equal(pd.read_parquet(there), pd.read_parquet(here))
     assert found.splitlines()[1:] == wanted.splitlines()[1:]
     assert "56 vertices, 90 edges, undirected; cpu engine" in found
-    assert len(gangs) == 1 and gangs[0].closed
+    assert len(groups) == 1 and groups[0].closed
 
 
-def test_a_text_of_several_blocks(scheduler, gangs, tmp_path, monkeypatch, capsys):
+def test_a_text_of_several_blocks(scheduler, groups, tmp_path, monkeypatch, capsys):
     from rapids_trav.cli import clusters
 
     monkeypatch.setattr(clusters, "BLOCK", 100)
@@ -74,7 +74,7 @@ def test_a_text_of_several_blocks(scheduler, gangs, tmp_path, monkeypatch, capsy
     assert (
         run(["bfs", str(path), "-s", "0", "--deterministic", "-o", str(out), "--scheduler", scheduler]) == 0
     )
-    assert len(gangs[0].numbered or []) == 0  # the graph was closed
+    assert len(groups[0].numbered or []) == 0  # the graph was closed
     wanted = edges.trav.bfs(0, deterministic=True)
     assert_frame_equal(pd.read_csv(out), wanted, check_dtype=False)
 
@@ -87,7 +87,7 @@ def test_a_text_of_several_blocks(scheduler, gangs, tmp_path, monkeypatch, capsy
         ("src,dst\n1,2\n" + "3,4\n" * 40 + "3,\n", "src and dst must not be empty"),
     ],
 )
-def test_a_malformed_text_is_refused(scheduler, gangs, tmp_path, monkeypatch, capsys, text, message):
+def test_a_malformed_text_is_refused(scheduler, groups, tmp_path, monkeypatch, capsys, text, message):
     from rapids_trav.cli import clusters
 
     monkeypatch.setattr(clusters, "BLOCK", 100)
@@ -112,25 +112,25 @@ def test_a_malformed_text_is_refused(scheduler, gangs, tmp_path, monkeypatch, ca
         ),
     ],
 )
-def test_what_a_cluster_does_not_take(scheduler, gangs, capsys, arguments, message):
+def test_what_a_cluster_does_not_take(scheduler, groups, capsys, arguments, message):
     assert run(["bfs", *arguments, "-s", "0", "--scheduler", scheduler]) == 2
     assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("option", [["--weight", "km"], ["--weighted"]])
-def test_paths_by_weight_are_not_for_a_cluster(scheduler, gangs, capsys, option):
+def test_paths_by_weight_are_not_for_a_cluster(scheduler, groups, capsys, option):
     words = ["paths", "facebook", "-s", "0", "-t", "1", *option, "--scheduler", scheduler]
     assert run(words) == 2
     assert f"{option[0]} is for a graph in this process" in capsys.readouterr().err
-    assert gangs == []  # refused before anything was built
+    assert groups == []  # refused before anything was built
 
 
-def test_a_shipped_graph(scheduler, gangs, capsys):
+def test_a_shipped_graph(scheduler, groups, capsys):
     assert run(["bfs", "facebook", "-s", "0", "--scheduler", scheduler]) == 0
     assert "1,742" in capsys.readouterr().out
 
 
-def test_a_scheduler_that_does_not_answer(gangs, capsys, monkeypatch):
+def test_a_scheduler_that_does_not_answer(groups, capsys, monkeypatch):
     from rapids_trav.cli import clusters
 
     monkeypatch.setattr(clusters, "WAIT", 0.2)
@@ -139,7 +139,7 @@ def test_a_scheduler_that_does_not_answer(gangs, capsys, monkeypatch):
 
 
 @pytest.mark.parametrize("address", ["nonsense", "''", "none://127.0.0.1:9"])
-def test_no_client_is_made_of_what_is_no_address(gangs, capsys, monkeypatch, address):
+def test_no_client_is_made_of_what_is_no_address(groups, capsys, monkeypatch, address):
     """A client would hold up the process for 20 seconds and print its own traceback."""
     from rapids_trav.cli import clusters
 

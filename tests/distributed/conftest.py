@@ -8,7 +8,7 @@ from pathlib import Path
 import dask
 import pytest
 from distributed import Client
-from fake_gang import install
+from fake_group import install
 from local_clusters import local_cluster
 
 WORKERS = 4
@@ -50,6 +50,6 @@ def here():
 
 
 @pytest.fixture
-def gangs(monkeypatch):
-    """List of the gangs opened during the test, in order; all of them are fake gangs."""
+def groups(monkeypatch):
+    """List of the groups opened during the test, in order; all of them are fake groups."""
     return install(monkeypatch)

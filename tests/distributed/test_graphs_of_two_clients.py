@@ -13,7 +13,7 @@ from rapids_trav.distributed import clusters
 
 distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask.dataframe")
-pytest.importorskip("rapids_trav.distributed.session.gang")
+pytest.importorskip("rapids_trav.distributed.session.rank_group")
 
 THREADS = 4
 
@@ -37,14 +37,14 @@ def search(graph, wanted, first, times, wrong):
 @pytest.mark.parametrize("searches", [40, pytest.param(1000, marks=pytest.mark.release)])
 def test_overlapping_workers(client, cluster, monkeypatch, searches):
     """Two of the four workers have ranks of both graphs, in a different order in each."""
-    from rapids_trav.distributed.session.gang import Gang
+    from rapids_trav.distributed.session.rank_group import RankGroup
 
     workers = list(client.nthreads())
     one, two = edges_of("int", seed=1), edges_of("int", n_edges=70, seed=2)
     with distributed.Client(cluster, set_as_default=False) as other:
         chosen = {client.id: workers[:3], other.id: workers[:0:-1]}
         monkeypatch.setattr(
-            clusters, "open_gang", lambda of, device: Gang.open(of, chosen[of.id], device=device)
+            clusters, "open_group", lambda of, device: RankGroup.open(of, chosen[of.id], device=device)
         )
         wrong = []
         threads = []
@@ -52,7 +52,7 @@ def test_overlapping_workers(client, cluster, monkeypatch, searches):
             dask.from_pandas(one, npartitions=4).trav.graph(client=client) as first,
             dask.from_pandas(two, npartitions=5).trav.graph(client=other, directed=True) as second,
         ):
-            assert {graph.questions._gang.workers for graph in (first, second)} == {
+            assert {graph.questions._group.workers for graph in (first, second)} == {
                 tuple(of) for of in chosen.values()
             }
             for graph, edges, directed in ((first, one, False), (second, two, True)):

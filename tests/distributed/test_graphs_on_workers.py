@@ -11,7 +11,7 @@ from rapids_trav import Graph, Traced, TravError, UnknownColumnError, UnknownVer
 
 pytest.importorskip("distributed")
 dask = pytest.importorskip("dask.dataframe")
-pytest.importorskip("rapids_trav.distributed.session.gang")
+pytest.importorskip("rapids_trav.distributed.session.rank_group")
 pytest.importorskip("rapids_trav.distributed.ranks.service")
 
 from distributed_cases import answers, as_dask_has_them, edges_of, ids, of, questions  # noqa: E402
@@ -239,7 +239,7 @@ def test_edges_that_are_refused(client, change, message):
     assert type(found.value) is type(local.value)
 
 
-def test_answers_outlive_questions_graph_and_gang(client):
+def test_answers_outlive_questions_graph_and_group(client):
     edges = as_dask_has_them(edges_of("int"))
     graph = spread(client, edges)
     first = graph.bfs(0, deterministic=True)

@@ -30,7 +30,7 @@ def graph_of(client, edges=EDGES, **options):
 
 
 def everything(client):
-    """Return the counts of `held` on the workers, and of gangs, tasks and requests on the scheduler."""
+    """Return the counts of `held` on the workers, and of groups, tasks and requests on the scheduler."""
 
     def on_scheduler(dask_scheduler):
         from rapids_trav.distributed.session.conductor import Conductor
@@ -38,7 +38,7 @@ def everything(client):
         conductor = dask_scheduler.plugins.get(Conductor.name)
         if conductor is None:
             return 0, 0, 0
-        return len(conductor._gangs), len(conductor._tasks), len(conductor._tickets.waiting())
+        return len(conductor._groups), len(conductor._tasks), len(conductor._tickets.waiting())
 
     return set(client.run(held).values()), client.run_on_scheduler(on_scheduler)
 

@@ -22,7 +22,7 @@ def edges():
 
 
 @pytest.fixture
-def graph(here, gangs, edges):
+def graph(here, groups, edges):
     return Graph.from_edges(dask.from_pandas(edges, npartitions=5, sort=False), client=here)
 
 
@@ -59,7 +59,7 @@ def test_kinds_of_answers(here, graph):
     assert all(isinstance(part, dask.DataFrame) for part in hood)
 
 
-def test_the_edges_of_a_neighbourhood_keep_the_divisions_of_the_edges(here, gangs, edges):
+def test_the_edges_of_a_neighbourhood_keep_the_divisions_of_the_edges(here, groups, edges):
     frame = dask.from_pandas(edges, npartitions=4)
     found = Graph.from_edges(frame, client=here).khop(0, 1).edges
     assert found.known_divisions and found.divisions == frame.divisions
@@ -108,7 +108,7 @@ def test_a_stream_of_a_graph_that_is_closed(graph):
         next(stream)
 
 
-def test_ids_of_several_columns(here, gangs, edges):
+def test_ids_of_several_columns(here, groups, edges):
     edges = edges.assign(a=edges["src"] % 3, b=edges["dst"] % 3)
     ends = {"src": ["src", "a"], "dst": ["dst", "b"]}
     local = edges.trav.graph(**ends)
@@ -121,13 +121,13 @@ def test_ids_of_several_columns(here, gangs, edges):
             assert_frame_equal(graph.bfs(sources).compute(), local.bfs(source))
 
 
-def test_only_options_that_are_given_are_sent(graph, gangs):
+def test_only_options_that_are_given_are_sent(graph, groups):
     graph.bfs(0)
     graph.bfs([0], depth_limit=2, where="open", targets=[1])
     graph.paths(0, 1)
     graph.levels(0, mode="each")
     graph.degrees("in")
-    asked = [arguments for name, arguments in gangs[0].calls if name == "ask"]
+    asked = [arguments for name, arguments in groups[0].calls if name == "ask"]
     assert asked == [
         ("bfs", (0,), {}),
         ("bfs", ([0],), {"depth_limit": 2, "where": "open", "targets": [1]}),
@@ -155,7 +155,7 @@ def test_attributes(graph, edges):
 
 
 def test_a_graph_that_lost_a_rank_says_so(graph, monkeypatch):
-    monkeypatch.setattr(graph.questions._gang, "error", RankError("Rank 1 was lost."))
+    monkeypatch.setattr(graph.questions._group, "error", RankError("Rank 1 was lost."))
     assert repr(graph).endswith("cpu engine on 3 workers (1 x 3), lost>")
 
 
@@ -177,10 +177,10 @@ def test_questions_that_workers_do_not_answer(graph, name, ask):
         ask(graph)
 
 
-def test_answers_outlive_the_graph(here, graph, gangs, edges):
+def test_answers_outlive_the_graph(here, graph, groups, edges):
     with graph:
         answer = graph.bfs(0)
-    assert gangs[0].closed
+    assert groups[0].closed
     assert repr(graph) == "<Graph: closed>"
     with pytest.raises(TravError, match=r"^The graph is closed: "):
         graph.bfs(0)
@@ -189,9 +189,9 @@ def test_answers_outlive_the_graph(here, graph, gangs, edges):
         assert_frame_equal(answer.compute(), edges.trav.bfs(0))
 
 
-def test_one_question_closes_its_graph(here, gangs, edges):
+def test_one_question_closes_its_graph(here, groups, edges):
     answer = dask.from_pandas(edges, npartitions=2).trav.bfs(0, client=here)
-    assert [gang.closed for gang in gangs] == [True]
+    assert [group.closed for group in groups] == [True]
     with here.as_current():
         assert_frame_equal(answer.compute(), edges.trav.bfs(0))
 
@@ -201,10 +201,10 @@ def test_pickling_is_refused(graph):
         pickle.dumps(graph)
 
 
-def test_saved_and_opened(tmp_path, here, graph, gangs, edges):
+def test_saved_and_opened(tmp_path, here, graph, groups, edges):
     graph.save(tmp_path / "graph")
     opened = Graph.open(tmp_path / "graph", client=here)
-    assert gangs[1].device is None
+    assert groups[1].device is None
     with here.as_current():
         assert_frame_equal(opened.degrees().compute(), edges.trav.graph().degrees())
     with pytest.raises(TravError, match=r"^verify=True is not supported by a graph on the workers"):

@@ -8,8 +8,6 @@ import gc
 import pandas as pd
 from loopback import run_ranks
 
-import rapids_trav.distributed.session.gang
-import rapids_trav.distributed.session.rank_actor  # noqa: F401
 from rapids_trav.distributed.ranks import service
 from rapids_trav.distributed.ranks.rank import RankState
 from rapids_trav.distributed.ranks.rank_graph import RankBuildOptions

@@ -24,7 +24,7 @@ def workers():
     """Skip the test if a package that graphs on workers need is missing."""
     for name in ("dask.dataframe", "distributed"):
         pytest.importorskip(name)
-    pytest.importorskip("rapids_trav.distributed.session.gang")
+    pytest.importorskip("rapids_trav.distributed.session.rank_group")
     pytest.importorskip("rapids_trav.distributed.ranks.service")
 
 

@@ -124,7 +124,7 @@ INTERRUPTED: Failure = ("the call was interrupted", None)
 
 
 @dataclass(eq=False)
-class _Gang:
+class _RankGroup:
     name: str
     client: str
     workers: tuple[str, ...]
@@ -134,7 +134,7 @@ class _Gang:
 
 
 class Conductor(SchedulerPlugin):
-    """Scheduler plugin that serves the gangs of all clients.
+    """Scheduler plugin that serves the groups of all clients.
 
     Every client registers it, and the one registered first stays.
     """
@@ -144,7 +144,7 @@ class Conductor(SchedulerPlugin):
 
     async def start(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
-        self._gangs: dict[str, _Gang] = {}
+        self._groups: dict[str, _RankGroup] = {}
         self._tickets = Tickets()
         self._lost: dict[str, asyncio.Future] = {}  # a future for each worker that is waited for
         self._tasks: set[asyncio.Task] = set()
@@ -153,34 +153,39 @@ class Conductor(SchedulerPlugin):
 
     async def open(self, client: str, workers: Sequence[str], deadline: float, device: str | None) -> Reply:
         """Start a rank on each worker and connect the ranks."""
-        gang = _Gang(uuid.uuid4().hex, client, tuple(workers))
+        group = _RankGroup(uuid.uuid4().hex, client, tuple(workers))
         if client not in self._scheduler.clients:
             return _failed(CLOSED)
-        self._gangs[gang.name] = gang
-        size, patience = len(gang.workers), STARTING + deadline
-        message = {"gang": gang.name, "action": "start", "size": size, "deadline": deadline}
+        self._groups[group.name] = group
+        size, patience = len(group.workers), STARTING + deadline
+        message = {"group": group.name, "action": "start", "size": size, "deadline": deadline}
         answer = await self._play(
-            gang,
-            [self._start_rank(worker, **message, rank=rank) for rank, worker in enumerate(gang.workers)],
+            group,
+            [self._start_rank(worker, **message, rank=rank) for rank, worker in enumerate(group.workers)],
             patience,
         )
         if answer["status"] != FAILED:
-            async with self._tickets.turn(gang.workers):  # GPUs wait for each other inside kernels here, too
-                message = {"gang": gang.name, "action": "meet", "addresses": gang.workers, "device": device}
+            async with self._tickets.turn(group.workers):  # GPUs wait for each other inside kernels here, too
+                message = {
+                    "group": group.name,
+                    "action": "meet",
+                    "addresses": group.workers,
+                    "device": device,
+                }
                 answer = await self._play(
-                    gang, [self._ask(worker, **message) for worker in gang.workers], patience
+                    group, [self._ask(worker, **message) for worker in group.workers], patience
                 )
         if answer["status"] == FAILED:
-            await self.end(gang.name)
-            await self._close_ranks(gang)  # `end` misses them if the client left before they started
-        return answer | {"gang": gang.name}
+            await self.end(group.name)
+            await self._close_ranks(group)  # `end` misses them if the client left before they started
+        return answer | {"group": group.name}
 
-    async def call(self, gang: str, request: object, token: str) -> Reply:
+    async def call(self, group: str, request: object, token: str) -> Reply:
         """Wait for the turn at the workers, then let all ranks call a function.
 
         The frames of the answer are Dask data that the client wants when this returns.
         """
-        found = self._gangs.get(gang)
+        found = self._groups.get(group)
         if found is None:
             return _failed(CLOSED)
         found.interrupted[token] = False
@@ -189,7 +194,7 @@ class Conductor(SchedulerPlugin):
                 if found.failure is not None or found.interrupted[token]:
                     return _failed(found.failure or INTERRUPTED)
                 found.unregistered = token
-                message = {"gang": gang, "action": "call", "request": request, "token": token}
+                message = {"group": group, "action": "call", "request": request, "token": token}
                 answer = await self._play(found, [self._ask(worker, **message) for worker in found.workers])
                 # If the client is gone nobody wants the frames, and the ranks free them when they are closed.
                 if answer["status"] != FAILED and found.client in self._scheduler.clients:
@@ -199,55 +204,57 @@ class Conductor(SchedulerPlugin):
         finally:
             del found.interrupted[token]
 
-    async def stop(self, gang: str, token: str) -> None:
-        """End a request that its caller has interrupted; the gang stays usable."""
-        found = self._gangs.get(gang)
+    async def stop(self, group: str, token: str) -> None:
+        """End a request that its caller has interrupted; the group stays usable."""
+        found = self._groups.get(group)
         if found is not None and token in found.interrupted:
             found.interrupted[token] = True
             await self._send(found, action="stop", token=token)
 
-    async def progress(self, gang: str) -> tuple[int, int | None, str] | None:
+    async def progress(self, group: str) -> tuple[int, int | None, str] | None:
         """Return what is done of how much and the unit, as rank 0 tells of its last request."""
-        if (found := self._gangs.get(gang)) is None:
+        if (found := self._groups.get(group)) is None:
             return None
-        return (await self._ask(found.workers[0], gang=gang, action="progress")).get("progress")
+        return (await self._ask(found.workers[0], group=group, action="progress")).get("progress")
 
-    async def end(self, gang: str) -> None:
-        """Close a gang, and return when its workers have freed it."""
-        found = self._gangs.pop(gang, None)
+    async def end(self, group: str) -> None:
+        """Close a group, and return when its workers have freed it."""
+        found = self._groups.pop(group, None)
         if found is not None:
             found.failure = found.failure or CLOSED
             await self._close_ranks(found)
 
-    async def failure(self, gang: str) -> Failure | None:
-        """Return why a gang can no longer be called, or None if it can."""
-        return self._gangs[gang].failure if gang in self._gangs else CLOSED
+    async def failure(self, group: str) -> Failure | None:
+        """Return why a group can no longer be called, or None if it can."""
+        return self._groups[group].failure if group in self._groups else CLOSED
 
     def remove_worker(self, scheduler: Scheduler, worker: str, **_: object) -> None:
-        """Fail the gangs of a lost worker, and end every wait for its answer."""
+        """Fail the groups of a lost worker, and end every wait for its answer."""
         if (waited := self._lost.pop(worker, None)) is not None:
             waited.set_result(None)
-        for gang in self._gangs.values():
-            if worker in gang.workers:
-                self._give_up(gang, lost_worker(worker, gang.workers.index(worker)))
+        for group in self._groups.values():
+            if worker in group.workers:
+                self._give_up(group, lost_worker(worker, group.workers.index(worker)))
 
     def remove_client(self, scheduler: Scheduler, client: str) -> None:
-        """Close the gangs of a client that has disconnected."""
-        for gang in [gang for gang in self._gangs.values() if gang.client == client]:
-            self._later(self.end(gang.name))
+        """Close the groups of a client that has disconnected."""
+        for group in [group for group in self._groups.values() if group.client == client]:
+            self._later(self.end(group.name))
 
     def valid_workers_downscaling(
         self, scheduler: Scheduler, workers: list[WorkerState]
     ) -> list[WorkerState]:
         """Return the workers that may be retired when a cluster shrinks by itself.
 
-        The workers of gangs look idle to Dask, but have to stay.
+        The workers of groups look idle to Dask, but have to stay.
         """
-        held = {worker for gang in self._gangs.values() if gang.failure is None for worker in gang.workers}
+        held = {
+            worker for group in self._groups.values() if group.failure is None for worker in group.workers
+        }
         return [worker for worker in workers if worker.address not in held]
 
     async def _play(
-        self, gang: _Gang, asked: Sequence[Coroutine[None, None, Reply]], patience: float | None = None
+        self, group: _RankGroup, asked: Sequence[Coroutine[None, None, Reply]], patience: float | None = None
     ) -> Reply:
         """Wait for the answers of all ranks, but only briefly (`GRACE`) once one has failed."""
         tasks = [asyncio.ensure_future(each) for each in asked]
@@ -262,16 +269,16 @@ class Conductor(SchedulerPlugin):
             task.cancel()
         late: Reply = {"status": LATE, "seconds": seconds}
         replies = [late if task in waiting else task.result() for task in tasks]
-        if (failure := failure_of(replies, gang.workers)) is not None:
-            self._give_up(gang, failure)
-        return _failed(gang.failure) if gang.failure else {"status": "ok", "replies": replies}
+        if (failure := failure_of(replies, group.workers)) is not None:
+            self._give_up(group, failure)
+        return _failed(group.failure) if group.failure else {"status": "ok", "replies": replies}
 
-    def _give_up(self, gang: _Gang, failure: Failure) -> None:
-        """Record why a gang is lost, unless a reason is recorded already, and let its workers free it."""
-        if gang.failure is None:
-            gang.failure = failure
-            message = {"reason": failure[0], "rank": failure[1], "unregistered": gang.unregistered}
-            self._later(self._send(gang, action="fail", **message))
+    def _give_up(self, group: _RankGroup, failure: Failure) -> None:
+        """Record why a group is lost, unless a reason is recorded already, and let its workers free it."""
+        if group.failure is None:
+            group.failure = failure
+            message = {"reason": failure[0], "rank": failure[1], "unregistered": group.unregistered}
+            self._later(self._send(group, action="fail", **message))
 
     async def _start_rank(self, worker: str, **message: object) -> Reply:
         installed = await self._until_lost(worker, self._scheduler.rpc(worker).run(function=dumps(install)))
@@ -302,14 +309,14 @@ class Conductor(SchedulerPlugin):
         finally:
             task.cancel()
 
-    async def _close_ranks(self, gang: _Gang) -> None:
-        await self._send(gang, action="leave")  # no rank frees memory that another one reads
-        await self._send(gang, action="close", unregistered=gang.unregistered)
+    async def _close_ranks(self, group: _RankGroup) -> None:
+        await self._send(group, action="leave")  # no rank frees memory that another one reads
+        await self._send(group, action="close", unregistered=group.unregistered)
 
-    async def _send(self, gang: _Gang, **message: object) -> None:
-        """Send a message to all present workers of a gang; wait at most `GRACE` seconds for answers."""
+    async def _send(self, group: _RankGroup, **message: object) -> None:
+        """Send a message to all present workers of a group; wait at most `GRACE` seconds for answers."""
         asked = [
-            asyncio.ensure_future(self._ask(worker, gang=gang.name, **message)) for worker in gang.workers
+            asyncio.ensure_future(self._ask(worker, group=group.name, **message)) for worker in group.workers
         ]
         _, stuck = await asyncio.wait(asked, timeout=GRACE)
         for task in stuck:

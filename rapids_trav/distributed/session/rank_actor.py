@@ -33,21 +33,21 @@ from rapids_trav.utilities.progress import shown
 
 
 class RankActor:
-    """One rank of one gang, on its worker.
+    """One rank of one group, on its worker.
 
     Methods run on the worker's event loop.  The functions of requests run in a thread of the rank's own, so
     that neither the worker's tasks nor its heartbeats wait for them.
 
     At the end of every request all ranks report to each other how it ended for them.  This distinguishes an
-    error that all ranks raise alike from one that a single rank raises, which ends the gang.
+    error that all ranks raise alike from one that a single rank raises, which ends the group.
 
     Frames of an answer are stored with the worker's data.  They are Dask's as soon as the scheduler has
     registered them; until then they are known here alone, so the rank remembers those of its last answer.
     """
 
-    def __init__(self, worker: Worker, gang: str, rank: int, size: int, deadline: float) -> None:
+    def __init__(self, worker: Worker, group: str, rank: int, size: int, deadline: float) -> None:
         self._worker = worker
-        self._control = TcpCommunicator(gang, worker, rank, size, deadline=deadline)
+        self._control = TcpCommunicator(group, worker, rank, size, deadline=deadline)
         self._state = RankState(self._control, "cpu")
         self._last: tuple[str, list[Key]] = ("", [])  # token of the last answer, and keys of its frames
         self._progress: tuple[int, int | None, str] | None = None
@@ -219,26 +219,26 @@ class WorkerRanks:
         self._worker = worker
         self._ranks: dict[str, RankActor] = {}
 
-    def rank(self, gang: str) -> RankActor:
-        """Return the rank of a gang."""
-        if gang not in self._ranks:
+    def rank(self, group: str) -> RankActor:
+        """Return the rank of a group."""
+        if group not in self._ranks:
             raise TravError(
                 f"Worker {self._worker.address} has no part of this graph, which was closed or lost: build "
                 "it again."
             )
-        return self._ranks[gang]
+        return self._ranks[group]
 
-    async def serve(self, gang: str, action: str, **arguments: Any) -> Reply:
+    async def serve(self, group: str, action: str, **arguments: Any) -> Reply:
         """Perform an action on a rank for the scheduler or another worker."""
         rank: RankActor | None = None
         if action == "start":
-            self._ranks[gang] = RankActor(self._worker, gang, **arguments)
+            self._ranks[group] = RankActor(self._worker, group, **arguments)
         elif action == "close":
-            rank = self._ranks.pop(gang, None)
+            rank = self._ranks.pop(group, None)
         elif action in ("leave", "stop", "fail"):  # nothing to do for a rank that is gone, as after a restart
-            rank = self._ranks.get(gang)
+            rank = self._ranks.get(group)
         else:
-            rank = self.rank(gang)
+            rank = self.rank(group)
         if rank is not None:
             done = getattr(rank, action)(**arguments)
             reply = await done if isawaitable(done) else done
@@ -248,8 +248,8 @@ class WorkerRanks:
 
     async def close(self) -> None:
         """Close all ranks; the worker calls it when it closes."""
-        for gang in list(self._ranks):
-            await self._ranks.pop(gang).close()
+        for group in list(self._ranks):
+            await self._ranks.pop(group).close()
 
 
 def install(dask_worker: Worker) -> None:
@@ -260,13 +260,13 @@ def install(dask_worker: Worker) -> None:
         dask_worker.handlers[NAME] = ranks.serve
 
 
-def put_partition(gang: str, address: str, number: int, frame: Frame) -> None:
+def put_partition(group: str, address: str, number: int, frame: Frame) -> None:
     """Give a partition of the edges to the rank at a worker."""
     worker = get_worker()
     if worker.address == address:
-        _ranks(worker).rank(gang).put(number, frame)
+        _ranks(worker).rank(group).put(number, frame)
     else:
-        _ask(worker, address, gang, action="put", number=number, frame=to_serialize(frame))
+        _ask(worker, address, group, action="put", number=number, frame=to_serialize(frame))
 
 
 def _ranks(worker: Worker) -> WorkerRanks:
@@ -275,12 +275,12 @@ def _ranks(worker: Worker) -> WorkerRanks:
     return worker.extensions[NAME]
 
 
-def _ask(worker: Worker, address: str, gang: str, **message: object) -> dict:
+def _ask(worker: Worker, address: str, group: str, **message: object) -> dict:
     async def ask() -> dict:
-        failure = await worker.scheduler.rapids_trav_failure(gang=gang)
+        failure = await worker.scheduler.rapids_trav_failure(group=group)
         if failure is not None:
             raise RankError.because(*failure)
-        return await getattr(worker.rpc(address), NAME)(gang=gang, **message)
+        return await getattr(worker.rpc(address), NAME)(group=group, **message)
 
     try:
         return sync(worker.loop, ask)

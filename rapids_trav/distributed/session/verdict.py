@@ -21,7 +21,7 @@ class Reply(TypedDict, total=False):
     progress: tuple[int, int | None, str] | None  # what is done of how much, and the unit
     seconds: float | None  # with LATE: how long the scheduler waited
     replies: list[Reply]  # in the answer of all ranks
-    gang: str
+    group: str
 
 
 def lost_worker(worker: str, rank: int) -> Failure:

@@ -1,4 +1,4 @@
-"""Scheduler plugin: stuck workers, clusters that shrink, and gangs that are closed during a request."""
+"""Scheduler plugin: stuck workers, clusters that shrink, and groups that are closed during a request."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import pytest
 import rank_functions as ranks
 from distributed import Client
 from lost_workers import SOON, wait_until
-from test_gang import extensions
+from test_rank_group import extensions
 
 from rapids_trav.distributed.session import conductor
 from rapids_trav.distributed.session.conductor import Conductor
-from rapids_trav.distributed.session.gang import Gang
+from rapids_trav.distributed.session.rank_group import RankGroup
 from rapids_trav.engines.multigpu.communicator import RankError
 
 
@@ -23,37 +23,37 @@ def test_a_second_registration_changes_nothing(client, cluster):
     def which(dask_scheduler):
         return id(dask_scheduler.plugins[Conductor.name])
 
-    with Gang.open(client) as gang:
+    with RankGroup.open(client) as group:
         first = client.run_on_scheduler(which)
-        with Client(cluster, set_as_default=False) as other, Gang.open(other) as beside:
+        with Client(cluster, set_as_default=False) as other, RankGroup.open(other) as beside:
             assert client.run_on_scheduler(which) == first
-            assert beside.call(ranks.add, 1) == gang.call(ranks.add, 1) == [[4]] * 4
+            assert beside.call(ranks.add, 1) == group.call(ranks.add, 1) == [[4]] * 4
 
 
-def test_workers_of_a_gang_are_not_the_first_to_go(client):
+def test_workers_of_a_group_are_not_the_first_to_go(client):
     def to_close(dask_scheduler):
         return dask_scheduler.workers_to_close(n=4)
 
     workers = list(client.nthreads())
-    with Gang.open(client, workers[:3]):
+    with RankGroup.open(client, workers[:3]):
         assert set(client.run_on_scheduler(to_close)) <= {workers[3]}
     assert len(client.run_on_scheduler(to_close)) > 1
 
 
 def test_closing_while_at_work_ends_the_work(client, tmp_path):
-    gang = Gang.open(client)
+    group = RankGroup.open(client)
     errors = []
 
     def ask():
         try:
-            gang.call(ranks.endless, tmp_path)
+            group.call(ranks.endless, tmp_path)
         except RankError as error:
             errors.append(str(error))
 
     thread = threading.Thread(target=ask)
     thread.start()
     wait_until((tmp_path / "met").exists, True)
-    gang.close()
+    group.close()
     thread.join(30)
     assert not thread.is_alive() and "The graph is closed" in errors[0]
     assert set(extensions(client).values()) == {(0, 0)}
@@ -62,17 +62,17 @@ def test_closing_while_at_work_ends_the_work(client, tmp_path):
 def test_a_worker_that_is_stopped_is_named(doomed, monkeypatch):
     """It is alive but does not answer: the others report it at the deadline, and closing does not wait."""
     monkeypatch.setattr(conductor, "GRACE", 2.0)  # has an effect as the scheduler is in this process
-    with Gang.open(doomed, deadline=4.0) as gang:
-        pid = gang.call(ranks.identity)[1][2]
+    with RankGroup.open(doomed, deadline=4.0) as group:
+        pid = group.call(ranks.identity)[1][2]
         os.kill(pid, signal.SIGSTOP)
         try:
             begin = time.monotonic()
             with pytest.raises(RankError, match=r"Rank 1 did not answer rank \d within 4 s") as caught:
-                gang.call(ranks.add, 1)
-            assert gang.workers[1] in str(caught.value)
-            gang.close()
+                group.call(ranks.add, 1)
+            assert group.workers[1] in str(caught.value)
+            group.close()
             assert time.monotonic() - begin < SOON
-            with Gang.open(doomed, [gang.workers[0], gang.workers[2]]) as others:
+            with RankGroup.open(doomed, [group.workers[0], group.workers[2]]) as others:
                 assert others.call(ranks.add, 1) == [[2]] * 2
         finally:
             os.kill(pid, signal.SIGKILL)

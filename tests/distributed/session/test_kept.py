@@ -12,7 +12,7 @@ import rank_functions as ranks
 from distributed import Client
 from lost_workers import wait_until
 
-from rapids_trav.distributed.session.gang import Gang, KeptOnWorkers
+from rapids_trav.distributed.session.rank_group import KeptOnWorkers, RankGroup
 from rapids_trav.engines.multigpu.communicator import RankError
 
 
@@ -33,8 +33,8 @@ def nothing_stored(client):
 
 
 def test_frames_are_futures_on_their_workers(client):
-    with Gang.open(client) as gang:
-        answer = gang.call(ranks.keep, 2)
+    with RankGroup.open(client) as group:
+        answer = group.call(ranks.keep, 2)
         assert isinstance(answer, KeptOnWorkers)
         assert answer.about == [{"rank": rank, "rows": 6} for rank in range(4)]
         futures = answer.futures("result")
@@ -42,7 +42,7 @@ def test_frames_are_futures_on_their_workers(client):
         assert {future.status for each in futures for future in each} == {"finished"}  # from the start
         for rank, frames in enumerate(futures):
             for k, future in enumerate(frames):
-                assert client.who_has([future])[future.key] == (gang.workers[rank],)
+                assert client.who_has([future])[future.key] == (group.workers[rank],)
                 assert future.result().to_dict("list") == {"rank": [rank] * 3, "frame": [k] * 3}
                 assert future.type is type(future.result())
         assert [len(each) for each in answer.futures("trace")] == [1, 0, 0, 0]
@@ -50,29 +50,29 @@ def test_frames_are_futures_on_their_workers(client):
 
 
 @pytest.mark.parametrize("close", [True, False])
-def test_frames_outlive_the_gang(client, close):
-    gang = Gang.open(client)
-    futures = gang.call(ranks.keep).futures("result")
+def test_frames_outlive_the_group(client, close):
+    group = RankGroup.open(client)
+    futures = group.call(ranks.keep).futures("result")
     if close:
-        gang.close()
-    del gang
+        group.close()
+    del group
     gc.collect()
     assert [each[0].result()["rank"].iloc[0] for each in futures] == [0, 1, 2, 3]
 
 
 def test_frames_outlive_an_error_of_all_ranks_and_of_one(client):
-    with Gang.open(client) as gang:
-        futures = gang.call(ranks.keep).futures("result")
+    with RankGroup.open(client) as group:
+        futures = group.call(ranks.keep).futures("result")
         with pytest.raises(TypeError):
-            gang.call(ranks.add, no_such_option=1)
+            group.call(ranks.add, no_such_option=1)
         with pytest.raises(RankError):
-            gang.call(ranks.one_raises, 2)
+            group.call(ranks.one_raises, 2)
     assert [each[0].result()["rank"].iloc[0] for each in futures] == [0, 1, 2, 3]
 
 
 def test_frames_that_nobody_needs_are_freed(client):
-    with Gang.open(client) as gang:
-        answer = gang.call(ranks.keep)
+    with RankGroup.open(client) as group:
+        answer = group.call(ranks.keep)
         assert stored(client) == [2, 1, 1, 1]
         first = answer.futures("result")[0][0]
         del answer
@@ -84,9 +84,9 @@ def test_frames_that_nobody_needs_are_freed(client):
 
 def test_answers_in_turn(client):
     """Every answer has its own keys, and none of the earlier ones stays."""
-    with Gang.open(client) as gang:
+    with RankGroup.open(client) as group:
         for turn in range(25):
-            answer = gang.call(ranks.keep, 1 + turn % 3)
+            answer = group.call(ranks.keep, 1 + turn % 3)
         assert [len(each) for each in answer.futures("result")] == [1] * 4
         wait_until(lambda: stored(client), [2, 1, 1, 1])
 
@@ -98,20 +98,20 @@ def interrupt_when_all_are_there(folder, thread):
 
 
 def test_a_caller_who_is_interrupted_leaves_no_frames(client, tmp_path, interruptible):
-    with Gang.open(client) as gang:
+    with RankGroup.open(client) as group:
         given = (tmp_path, threading.get_ident())
         threading.Thread(target=interrupt_when_all_are_there, args=given, daemon=True).start()
         with pytest.raises(KeyboardInterrupt):
-            gang.call(ranks.keep_when_told, tmp_path)
+            group.call(ranks.keep_when_told, tmp_path)
         (tmp_path / "go on").touch()
-        assert gang.call(ranks.add, 1) == [[4]] * 4  # when that request has been answered
+        assert group.call(ranks.add, 1) == [[4]] * 4  # when that request has been answered
         wait_until(lambda: stored(client), [0, 0, 0, 0])
 
 
 def test_frames_go_with_their_client(client, cluster):
     with Client(cluster, set_as_default=False) as other:
-        gang = Gang.open(other)
-        answer = gang.call(ranks.keep)
+        group = RankGroup.open(other)
+        answer = group.call(ranks.keep)
         assert stored(client) == [2, 1, 1, 1]
     wait_until(lambda: stored(client), [0, 0, 0, 0])
     assert answer.futures("result")[0][0].status == "cancelled"
@@ -119,7 +119,7 @@ def test_frames_go_with_their_client(client, cluster):
 
 @pytest.mark.parametrize("victim", [0, 2])
 def test_frames_do_not_outlive_a_failure_before_they_were_kept(client, victim):
-    with Gang.open(client) as gang:
+    with RankGroup.open(client) as group:
         with pytest.raises(RankError):
-            gang.call(ranks.one_raises_last, victim)
+            group.call(ranks.one_raises_last, victim)
         assert stored(client) == [0, 0, 0, 0]

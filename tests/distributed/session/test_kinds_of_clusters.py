@@ -15,7 +15,7 @@ from distributed import Client, LocalCluster
 from distributed.security import Security
 from local_clusters import local_cluster
 
-from rapids_trav.distributed.session.gang import Gang
+from rapids_trav.distributed.session.rank_group import RankGroup
 from rapids_trav.errors import TravError
 
 
@@ -35,11 +35,11 @@ def test_workers_in_one_process():
     with (
         LocalCluster(n_workers=3, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster,
         Client(cluster, set_as_default=False) as client,
-        Gang.open(client) as gang,
+        RankGroup.open(client) as group,
     ):
-        assert gang.call(ranks.changed_after_receiving, 5_000_000) == [[0, 1, 2]] * 3
-        assert gang.call(ranks.changed_after_receiving, 5) == [[0, 1, 2]] * 3
-        assert gang.call(ranks.keep).futures("result")[2][0].result()["rank"].tolist() == [2] * 3
+        assert group.call(ranks.changed_after_receiving, 5_000_000) == [[0, 1, 2]] * 3
+        assert group.call(ranks.changed_after_receiving, 5) == [[0, 1, 2]] * 3
+        assert group.call(ranks.keep).futures("result")[2][0].result()["rank"].tolist() == [2] * 3
 
 
 @pytest.fixture
@@ -61,16 +61,16 @@ def test_encrypted_connections(security):
     with (
         local_cluster(2, security=security) as cluster,
         Client(cluster, set_as_default=False) as client,
-        Gang.open(client) as gang,
+        RankGroup.open(client) as group,
     ):
-        assert all(worker.startswith("tls://") for worker in gang.workers)
-        assert gang.call(ranks.changed_after_receiving, 500_000) == [[0, 1]] * 2
+        assert all(worker.startswith("tls://") for worker in group.workers)
+        assert group.call(ranks.changed_after_receiving, 500_000) == [[0, 1]] * 2
 
 
 def test_asynchronous_clients_are_refused(cluster):
     async def scenario():
         async with Client(cluster.scheduler_address, asynchronous=True, set_as_default=False) as client:
             with pytest.raises(TravError, match="client is asynchronous: give one made with"):
-                Gang.open(client)
+                RankGroup.open(client)
 
     asyncio.run(scenario())

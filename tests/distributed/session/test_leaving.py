@@ -6,7 +6,7 @@ import pytest
 import rank_functions as ranks
 from lost_workers import wait_until
 
-from rapids_trav.distributed.session.gang import Gang
+from rapids_trav.distributed.session.rank_group import RankGroup
 from rapids_trav.engines.multigpu.communicator import RankError
 
 
@@ -17,12 +17,12 @@ def test_no_rank_frees_what_another_may_read(client, tmp_path, fails):
     def lines():
         return log.read_text().split("\n")[:-1] if log.exists() else []
 
-    with Gang.open(client) as gang:
-        gang.call(ranks.export, str(log))
+    with RankGroup.open(client) as group:
+        group.call(ranks.export, str(log))
         assert lines() == []
         if fails:
             with pytest.raises(RankError):
-                gang.call(ranks.one_raises, 2)
+                group.call(ranks.one_raises, 2)
             wait_until(lambda: sorted(lines()), [f"left {rank}" for rank in range(4)])
     wait_until(lambda: len(lines()), 8)
     told = lines()

@@ -10,21 +10,21 @@ import rank_functions as ranks
 from client_processes import started
 from distributed import Client
 from lost_workers import wait_until
-from test_gang import extensions
+from test_rank_group import extensions
 
-from rapids_trav.distributed.session.gang import Gang
+from rapids_trav.distributed.session.rank_group import RankGroup
 
 MUCH = 100_000_000  # bytes on each worker
 
 
-def client_with_gang(test, scheduler, how):
+def client_with_group(test, scheduler, how):
     client = Client(scheduler, set_as_default=False)
-    gang = Gang.open(client)
-    gang.call(ranks.fill, MUCH)
-    kept = gang.call(ranks.keep_much, MUCH)
+    group = RankGroup.open(client)
+    group.call(ranks.fill, MUCH)
+    kept = group.call(ranks.keep_much, MUCH)
     test.send("ready")
     if how == "searching":
-        gang.call(ranks.endless)
+        group.call(ranks.endless)
     if how == "ending":  # exit without closing anything
         sys.exit(0)
     test.recv()  # never comes
@@ -39,7 +39,7 @@ def resident(dask_worker):
 def test_memory_is_freed(client, how):
     before = client.run(resident)
     method = "spawn" if how == "ending" else "forkserver"  # with an interpreter that ends as a user's does
-    with started(client_with_gang, client.scheduler.address, how, method=method) as (process, told):
+    with started(client_with_group, client.scheduler.address, how, method=method) as (process, told):
         assert told.recv() == "ready"
         if how != "ending":
             during = client.run(resident)
@@ -49,5 +49,5 @@ def test_memory_is_freed(client, how):
         process.join(60)
     wait_until(lambda: set(extensions(client).values()), {(0, 0)})
     wait_until(lambda: all(now < before[worker] + MUCH for worker, now in client.run(resident).items()), True)
-    with Gang.open(client) as gang:
-        assert gang.call(ranks.add, 1) == [[4]] * 4
+    with RankGroup.open(client) as group:
+        assert group.call(ranks.add, 1) == [[4]] * 4

@@ -13,21 +13,21 @@ import pytest
 import rank_functions as ranks
 from distributed import wait
 from lost_workers import SOON, wait_for_workers, wait_until
-from test_gang import extensions
+from test_rank_group import extensions
 
-from rapids_trav.distributed.session.gang import Gang
+from rapids_trav.distributed.session.rank_group import RankGroup
 from rapids_trav.engines.multigpu.communicator import RankError
 from rapids_trav.errors import TravError
 
 VICTIM = 1
 
 
-def kill(gang, rank=VICTIM, after=0.0, met=None):
+def kill(group, rank=VICTIM, after=0.0, met=None):
     """Kill the worker of a rank `after` seconds from when the ranks have met, while the caller goes on.
 
     They have met when the file `met` is there, if one is named, and otherwise by now.
     """
-    pid = gang.call(ranks.identity)[rank][2]
+    pid = group.call(ranks.identity)[rank][2]
 
     def when_due():
         if met is not None:
@@ -40,32 +40,32 @@ def kill(gang, rank=VICTIM, after=0.0, met=None):
     return thread
 
 
-def assert_named(error, gang, rank=VICTIM):
+def assert_named(error, group, rank=VICTIM):
     assert error.rank == rank
-    assert f"Worker {gang.workers[rank]}, which held rank {rank}, was lost" in str(error)
+    assert f"Worker {group.workers[rank]}, which held rank {rank}, was lost" in str(error)
     assert "build it again" in str(error)
 
 
 def assert_next_works(client, lost, n_workers=2):
-    """Check that the other workers, and a new gang on them, still work."""
+    """Check that the other workers, and a new group on them, still work."""
     wait_until(lambda: lost in client.nthreads(), False)
-    with Gang.open(client) as gang:
-        assert lost not in gang.workers and len(gang.workers) >= n_workers
-        assert gang.call(ranks.add, 1) == [[len(gang.workers)]] * len(gang.workers)
+    with RankGroup.open(client) as group:
+        assert lost not in group.workers and len(group.workers) >= n_workers
+        assert group.call(ranks.add, 1) == [[len(group.workers)]] * len(group.workers)
     assert client.submit(lambda: 1, pure=False).result(timeout=SOON) == 1
 
 
 def lose_one(client, function, folder, after=0.0):
-    with Gang.open(client) as gang:
-        kill(gang, after=after, met=folder / "met")
+    with RankGroup.open(client) as group:
+        kill(group, after=after, met=folder / "met")
         begin = time.monotonic()
         with pytest.raises(RankError) as caught:
-            gang.call(function, folder)
+            group.call(function, folder)
         assert time.monotonic() - begin < after + SOON
-        assert_named(caught.value, gang)
+        assert_named(caught.value, group)
         with pytest.raises(RankError, match=r"was lost"):
-            gang.call(ranks.add, 1)
-        assert_next_works(client, gang.workers[VICTIM])
+            group.call(ranks.add, 1)
+        assert_next_works(client, group.workers[VICTIM])
 
 
 @pytest.mark.parametrize("function", [ranks.build_forever, ranks.endless])
@@ -74,32 +74,32 @@ def test_killed_while_building_or_searching(doomed, function, tmp_path):
 
 
 def test_killed_between_calls(doomed):
-    with Gang.open(doomed) as gang:
-        gang.call(ranks.fill, 8_000_000)
-        kill(gang).join()
+    with RankGroup.open(doomed) as group:
+        group.call(ranks.fill, 8_000_000)
+        kill(group).join()
         with pytest.raises(RankError) as caught:
             for _ in range(1000):
-                gang.call(ranks.add, 1)
-        assert_named(caught.value, gang)
-        assert_next_works(doomed, gang.workers[VICTIM])
+                group.call(ranks.add, 1)
+        assert_named(caught.value, group)
+        assert_next_works(doomed, group.workers[VICTIM])
 
 
 def lose_frames(client, wait):
     """Kill a worker that has frames of an answer; what needs them raises, whether or not Dask knows."""
-    with Gang.open(client) as gang:
-        futures = gang.call(ranks.keep, 3).futures("result")
-        kill(gang).join()
+    with RankGroup.open(client) as group:
+        futures = group.call(ranks.keep, 3).futures("result")
+        kill(group).join()
         if wait:
-            wait_until(lambda: gang.workers[VICTIM] in client.nthreads(), False)
+            wait_until(lambda: group.workers[VICTIM] in client.nthreads(), False)
         total = client.submit(lambda frames: len(frames), futures[VICTIM], pure=False)
         for asked in (total, *futures[VICTIM]):
             with pytest.raises(RankError) as caught:
                 asked.result(timeout=SOON)
-            assert_named(caught.value, gang)
+            assert_named(caught.value, group)
         for rank, frames in enumerate(futures):
             if rank != VICTIM:
                 assert [frame.result(timeout=SOON)["rank"].tolist() for frame in frames] == [[rank] * 3] * 3
-        assert_next_works(client, gang.workers[VICTIM])
+        assert_next_works(client, group.workers[VICTIM])
 
 
 @pytest.mark.parametrize("wait", [False, True])
@@ -108,34 +108,34 @@ def test_killed_with_frames(doomed, wait):
 
 
 def test_killed_while_partitions_are_handed_over(doomed):
-    with Gang.open(doomed) as gang:
+    with RankGroup.open(doomed) as group:
         frames = [
-            doomed.submit(lambda k: pd.DataFrame({"src": np.arange(k, k + 9)}), k, workers=[gang.workers[0]])
+            doomed.submit(lambda k: pd.DataFrame({"src": np.arange(k, k + 9)}), k, workers=[group.workers[0]])
             for k in range(4)
         ]
         wait(frames)
-        kill(gang).join()
-        with pytest.raises(RankError, match=rf"{gang.workers[VICTIM]}, .*was lost"):
+        kill(group).join()
+        with pytest.raises(RankError, match=rf"{group.workers[VICTIM]}, .*was lost"):
             for _ in range(1000):
-                gang.hand_over(frames)
-        assert_next_works(doomed, gang.workers[VICTIM])
+                group.hand_over(frames)
+        assert_next_works(doomed, group.workers[VICTIM])
 
 
 def test_killed_while_opening(doomed):
     """Opening ends with an error, whichever step it has reached."""
     for after in (0.0, 0.01, 0.03):
-        with Gang.open(doomed) as gang:
-            kill(gang, after=after)
+        with RankGroup.open(doomed) as group:
+            kill(group, after=after)
             try:
                 for _ in range(1000):
-                    Gang.open(doomed, gang.workers).close()
+                    RankGroup.open(doomed, group.workers).close()
             except RankError as error:
                 assert "was lost" in str(error)
             except TravError as error:
-                assert f"no worker '{gang.workers[VICTIM]}'" in str(error)
+                assert f"no worker '{group.workers[VICTIM]}'" in str(error)
             else:
                 pytest.fail("no error after a worker was killed")
-        wait_until(lambda lost=gang.workers[VICTIM]: lost in doomed.nthreads(), False)
+        wait_until(lambda lost=group.workers[VICTIM]: lost in doomed.nthreads(), False)
         wait_for_workers(doomed, 3)
 
 
@@ -150,16 +150,16 @@ def test_killed_while_opening(doomed):
     ],
 )
 def test_one_rank_fails(client, function, arguments, said):
-    with Gang.open(client) as gang:
-        gang.call(ranks.fill, 8_000_000)
+    with RankGroup.open(client) as group:
+        group.call(ranks.fill, 8_000_000)
         begin = time.monotonic()
         with pytest.raises(RankError, match=said) as caught:
-            gang.call(function, *arguments)
+            group.call(function, *arguments)
         assert time.monotonic() - begin < SOON
         assert caught.value.rank == 2
-        assert gang.workers[2] in str(caught.value)
+        assert group.workers[2] in str(caught.value)
         wait_until(lambda: set(client.run(items).values()), {0})
-        with Gang.open(client) as other:  # before the failed gang is closed
+        with RankGroup.open(client) as other:  # before the failed group is closed
             assert other.call(ranks.add, 1) == [[4]] * 4
     assert set(extensions(client).values()) == {(0, 0)}
 
@@ -171,32 +171,32 @@ def items(dask_worker):
 
 
 def test_a_silent_rank_is_named_at_the_deadline(client):
-    with Gang.open(client, deadline=3.0) as gang:
+    with RankGroup.open(client, deadline=3.0) as group:
         begin = time.monotonic()
         with pytest.raises(RankError, match=r"Rank 3 did not answer rank \d within 3 s") as caught:
-            gang.call(ranks.one_is_silent, 3)
+            group.call(ranks.one_is_silent, 3)
         assert time.monotonic() - begin < SOON
-        assert caught.value.rank == 3 and gang.workers[3] in str(caught.value)
+        assert caught.value.rank == 3 and group.workers[3] in str(caught.value)
 
 
 def test_a_worker_that_joins_later_is_ignored(doomed):
-    with Gang.open(doomed) as gang:
-        gang.call(ranks.remember, "x", 1)
+    with RankGroup.open(doomed) as group:
+        group.call(ranks.remember, "x", 1)
         doomed.cluster.scale(4)
         doomed.wait_for_workers(4, timeout=60)
-        assert len(gang.workers) == 3 and gang.call(ranks.remembered, "x") == [1] * 3
-        with Gang.open(doomed) as other:
+        assert len(group.workers) == 3 and group.call(ranks.remembered, "x") == [1] * 3
+        with RankGroup.open(doomed) as other:
             assert len(other.call(ranks.add, 1)) == 4
 
 
 def test_workers_that_restart_are_others(doomed):
-    with Gang.open(doomed) as gang:
+    with RankGroup.open(doomed) as group:
         before = set(doomed.run(os.getpid).values())  # the system may give a port again
         doomed.restart()
         with pytest.raises(RankError, match=r"was lost"):
-            gang.call(ranks.add, 1)
+            group.call(ranks.add, 1)
         assert not before & set(doomed.run(os.getpid).values())
-        with Gang.open(doomed) as other:
+        with RankGroup.open(doomed) as other:
             assert len(other.call(ranks.add, 1)) == 3
 
 

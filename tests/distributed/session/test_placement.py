@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rapids_trav.distributed.session.gang import place
+from rapids_trav.distributed.session.rank_group import place
 
 
 @pytest.mark.parametrize(

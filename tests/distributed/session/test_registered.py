@@ -13,8 +13,8 @@ from lost_workers import wait_until
 from test_kept import nothing_stored, stored
 
 from rapids_trav.distributed.session import conductor
-from rapids_trav.distributed.session.gang import Gang
 from rapids_trav.distributed.session.rank_actor import RankActor
+from rapids_trav.distributed.session.rank_group import RankGroup
 from rapids_trav.engines.multigpu.communicator import RankError
 
 __all__ = ["nothing_stored"]  # a fixture of each test here, too
@@ -27,9 +27,9 @@ def known(dask_scheduler):
 
 
 def test_the_scheduler_knows_each_frame(client):
-    with Gang.open(client) as gang:
-        answer = gang.call(ranks.keep_much, 8_000_000)
-        assert [address for address, *_ in client.run_on_scheduler(known)] == sorted(gang.workers)
+    with RankGroup.open(client) as group:
+        answer = group.call(ranks.keep_much, 8_000_000)
+        assert [address for address, *_ in client.run_on_scheduler(known)] == sorted(group.workers)
         for _, nbytes, clients in client.run_on_scheduler(known):
             assert 8_000_000 <= nbytes < 8_100_000 and clients == 1
         del answer
@@ -64,37 +64,37 @@ def fails_to_store():
 
 
 def test_frames_of_the_others_are_freed_if_one_cannot_store_its_own(client):
-    with Gang.open(client) as gang:
-        client.run(fails_to_store, workers=[gang.workers[2]])
-        with pytest.raises(RankError, match=rf"{gang.workers[2]} failed.*out of luck"):
-            gang.call(ranks.keep)
+    with RankGroup.open(client) as group:
+        client.run(fails_to_store, workers=[group.workers[2]])
+        with pytest.raises(RankError, match=rf"{group.workers[2]} failed.*out of luck"):
+            group.call(ranks.keep)
         wait_until(lambda: stored(client), [0] * 4)
         assert client.run_on_scheduler(known) == []
 
 
-@pytest.mark.parametrize("how", ["gang", "client"])
+@pytest.mark.parametrize("how", ["group", "client"])
 def test_frames_of_an_answer_that_comes_too_late(client, cluster, how, tmp_path):
-    """The gang or its client is closed when all but one rank have answered."""
+    """The group or its client is closed when all but one rank have answered."""
     other = Client(cluster, set_as_default=False)
-    gang = Gang.open(other)
-    client.run(slow_to_answer, tmp_path / "told", workers=[gang.workers[1]])
+    group = RankGroup.open(other)
+    client.run(slow_to_answer, tmp_path / "told", workers=[group.workers[1]])
     errors = []
 
     def ask():
         try:
-            gang.call(ranks.keep)
+            group.call(ranks.keep)
         except BaseException as error:
             errors.append(error)
 
     thread = threading.Thread(target=ask)
     thread.start()
     wait_until(lambda: stored(client), [2, 1, 1, 1])
-    (gang if how == "gang" else other).close()
+    (group if how == "group" else other).close()
     (tmp_path / "told").touch()
     wait_until(lambda: stored(client), [0] * 4)
     thread.join(30)
     assert not thread.is_alive() and len(errors) == 1
-    if how == "gang":
+    if how == "group":
         assert isinstance(errors[0], RankError) and "is closed" in str(errors[0])
     assert client.run_on_scheduler(known) == []
     other.close()
@@ -104,14 +104,14 @@ def test_frames_of_a_client_that_has_just_gone(client, monkeypatch):
     """No connection is left that would release them later, so they are not registered."""
     register, asked = conductor.register, []
     monkeypatch.setattr(conductor, "register", lambda *args: asked.append(args) or register(*args))
-    with Gang.open(client) as gang:
-        name = gang._name
+    with RankGroup.open(client) as group:
+        name = group._name
 
         def replaced(dask_scheduler):
-            dask_scheduler.plugins[conductor.Conductor.name]._gangs[name].client = "gone"
+            dask_scheduler.plugins[conductor.Conductor.name]._groups[name].client = "gone"
 
         client.run_on_scheduler(replaced)
-        gang.call(ranks.keep)
+        group.call(ranks.keep)
         assert asked == [] and client.run_on_scheduler(known) == []
         assert stored(client) == [2, 1, 1, 1]
     assert stored(client) == [0] * 4  # as soon as close() has returned

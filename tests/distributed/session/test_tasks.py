@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 import rank_functions as ranks
 
-from rapids_trav.distributed.session.gang import Gang
 from rapids_trav.distributed.session.rank_actor import put_partition
+from rapids_trav.distributed.session.rank_group import RankGroup
 from rapids_trav.engines.multigpu.communicator import RankError
 from rapids_trav.errors import TravError
 
@@ -18,17 +18,17 @@ from rapids_trav.errors import TravError
     ids=["1", "3"],
 )
 def test_on_the_ranks_worker_and_on_another(client, runs_on, message):
-    with Gang.open(client) as gang:
-        frame, home = pd.DataFrame({"src": [7]}), gang.workers[1]
+    with RankGroup.open(client) as group:
+        frame, home = pd.DataFrame({"src": [7]}), group.workers[1]
 
         def put(number):
             task = client.submit(
-                put_partition, gang._name, home, number, frame, workers=[gang.workers[runs_on]], pure=False
+                put_partition, group._name, home, number, frame, workers=[group.workers[runs_on]], pure=False
             )
             return task.result(timeout=60)
 
         put(5)
-        assert gang.call(ranks.numbers) == [[], [(5, 7)], [], []]
-        gang.close()
+        assert group.call(ranks.numbers) == [[], [(5, 7)], [], []]
+        group.close()
         with pytest.raises((TravError, RankError), match=message):
             put(6)

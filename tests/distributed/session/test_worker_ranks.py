@@ -1,4 +1,4 @@
-"""Answers of a worker for a gang that it does not know, for example after a restart."""
+"""Answers of a worker for a group that it does not know, for example after a restart."""
 
 import asyncio
 from types import SimpleNamespace

@@ -13,37 +13,37 @@ import rank_functions as ranks
 from distributed import Client
 from lost_workers import wait_until
 
-from rapids_trav.distributed.session.gang import Gang
+from rapids_trav.distributed.session.rank_group import RankGroup
 from rapids_trav.engines.multigpu.communicator import RankError
 from rapids_trav.errors import TravError, UnknownVertexError
 
 
 @pytest.fixture
-def gang(client):
-    with Gang.open(client) as gang:
-        yield gang
+def group(client):
+    with RankGroup.open(client) as group:
+        yield group
 
 
-def test_one_rank_on_each_worker(client, gang):
-    assert gang.workers == tuple(client.nthreads())
-    found = gang.call(ranks.identity)
+def test_one_rank_on_each_worker(client, group):
+    assert group.workers == tuple(client.nthreads())
+    found = group.call(ranks.identity)
     assert [rank for rank, *_ in found] == [0, 1, 2, 3]
     assert len({pid for _, _, pid, _ in found}) == 4
-    assert gang.device == "cpu" and {device for _, device, *_ in found} == {"cpu"}
+    assert group.device == "cpu" and {device for _, device, *_ in found} == {"cpu"}
     assert all(thread.startswith("rapids-trav-rank") for *_, thread in found)
 
 
-def test_ranks_talk_and_remember(gang):
-    assert gang.call(ranks.add, 1, 2, factor=10) == [[40, 80]] * 4
-    assert gang.call(ranks.gathered, 7) == [[[7, 0], [7, 1], [7, 2], [7, 3]]] * 4
-    gang.call(ranks.remember, "x", np.arange(3))
-    assert [found.tolist() for found in gang.call(ranks.remembered, "x")] == [[0, 1, 2]] * 4
+def test_ranks_talk_and_remember(group):
+    assert group.call(ranks.add, 1, 2, factor=10) == [[40, 80]] * 4
+    assert group.call(ranks.gathered, 7) == [[[7, 0], [7, 1], [7, 2], [7, 3]]] * 4
+    group.call(ranks.remember, "x", np.arange(3))
+    assert [found.tolist() for found in group.call(ranks.remembered, "x")] == [[0, 1, 2]] * 4
 
 
 @pytest.mark.parametrize("shape", [(2, 2), (1, 4), (4, 1)])
-def test_a_search_is_exact(gang, shape):
+def test_a_search_is_exact(group, shape):
     graph = grid_graphs.random_graph(5, 2000, 9000)
-    parts = gang.call(ranks.distances, 5, shape, 17)
+    parts = group.call(ranks.distances, 5, shape, 17)
     distance = np.concatenate([distance for distance, _ in parts])[: graph.n]
     predecessor = np.concatenate([predecessor for _, predecessor in parts])[: graph.n]
     wanted = graph.distance([17])
@@ -54,29 +54,29 @@ def test_a_search_is_exact(gang, shape):
 def test_the_scheduler_tells_the_workers(client, monkeypatch):
     """The scheduler is asked, as the client's own summary is at times overwritten by one without workers."""
     monkeypatch.setattr(client, "scheduler_info", lambda **_: {"workers": {}})
-    with Gang.open(client) as gang:
-        assert len(gang.workers) == 4
+    with RankGroup.open(client) as group:
+        assert len(group.workers) == 4
 
 
 def test_chosen_workers_in_the_order_given(client):
     workers = list(client.nthreads())[2:0:-1]
-    with Gang.open(client, workers) as gang:
-        assert gang.workers == tuple(workers)
-        pids = [pid for _, _, pid, _ in gang.call(ranks.identity)]
+    with RankGroup.open(client, workers) as group:
+        assert group.workers == tuple(workers)
+        pids = [pid for _, _, pid, _ in group.call(ranks.identity)]
     here = client.run(lambda dask_worker: __import__("os").getpid(), workers=workers)
     assert pids == [here[worker] for worker in workers]
 
 
-def test_partitions_go_where_they_lie(client, gang):
+def test_partitions_go_where_they_lie(client, group):
     frames = [pd.DataFrame({"src": [10 * k]}) for k in range(6)]
     at = [2, 0, 2, 1, 3, 0]
     futures = [
-        client.submit(lambda frame: frame, frame, workers=[gang.workers[rank]], pure=False)
+        client.submit(lambda frame: frame, frame, workers=[group.workers[rank]], pure=False)
         for frame, rank in zip(frames, at, strict=True)
     ]
-    gang.hand_over(futures)
+    group.hand_over(futures)
     wanted = [[(k, 10 * k) for k in range(6) if at[k] == rank] for rank in range(4)]
-    assert [sorted(found) for found in gang.call(ranks.numbers)] == wanted
+    assert [sorted(found) for found in group.call(ranks.numbers)] == wanted
 
 
 def test_partitions_from_elsewhere_are_spread(client):
@@ -85,43 +85,43 @@ def test_partitions_from_elsewhere_are_spread(client):
     futures = [
         client.submit(lambda frame, k: frame, frame, k, workers=[outside], pure=False) for k in range(6)
     ]
-    with Gang.open(client, inside) as gang:
-        gang.hand_over(futures)
-        assert [len(found) for found in gang.call(ranks.numbers)] == [2, 2, 2]
+    with RankGroup.open(client, inside) as group:
+        group.hand_over(futures)
+        assert [len(found) for found in group.call(ranks.numbers)] == [2, 2, 2]
 
 
-def test_a_partition_that_failed_raises_its_error(client, gang):
+def test_a_partition_that_failed_raises_its_error(client, group):
     with pytest.raises(ZeroDivisionError):
-        gang.hand_over([client.submit(lambda: 1 // 0, pure=False)])
-    assert gang.call(ranks.add, 1) == [[4]] * 4
+        group.hand_over([client.submit(lambda: 1 // 0, pure=False)])
+    assert group.call(ranks.add, 1) == [[4]] * 4
 
 
-def test_an_error_of_all_ranks_leaves_the_gang_alive(gang):
-    gang.call(ranks.remember, "x", 1)
+def test_an_error_of_all_ranks_leaves_the_group_alive(group):
+    group.call(ranks.remember, "x", 1)
     with pytest.raises(UnknownVertexError, match=r"The graph has no vertex 7: take one"):
-        gang.call(ranks.all_raise)
-    assert gang.call(ranks.remembered, "x") == [1] * 4
-    assert gang.error is None
+        group.call(ranks.all_raise)
+    assert group.call(ranks.remembered, "x") == [1] * 4
+    assert group.error is None
 
 
-def test_what_cannot_travel(gang):
+def test_what_cannot_travel(group):
     with pytest.raises(TypeError, match=r"pickle"):
-        gang.call(ranks.unpicklable)
+        group.call(ranks.unpicklable)
     with pytest.raises(TypeError, match=r"argument"):
-        gang.call(ranks.add, no_such_option=1)
-    assert gang.call(ranks.add, 1) == [[4]] * 4
+        group.call(ranks.add, no_such_option=1)
+    assert group.call(ranks.add, 1) == [[4]] * 4
 
 
 def test_closing(client):
-    gang = Gang.open(client)
-    assert not gang.closed
-    gang.close()
-    gang.close()
-    assert gang.closed
+    group = RankGroup.open(client)
+    assert not group.closed
+    group.close()
+    group.close()
+    assert group.closed
     with pytest.raises(TravError, match=r"graph is closed: build it again"):
-        gang.call(ranks.add, 1)
+        group.call(ranks.add, 1)
     with pytest.raises(TravError, match=r"graph is closed"):
-        gang.hand_over([])
+        group.hand_over([])
 
 
 def extensions(client):
@@ -134,60 +134,60 @@ def extensions(client):
     return client.run(count)
 
 
-def test_a_gang_that_is_dropped_is_closed(client):
-    gang = Gang.open(client)
+def test_a_group_that_is_dropped_is_closed(client):
+    group = RankGroup.open(client)
     assert set(extensions(client).values()) == {(1, 1)}
-    del gang
+    del group
     gc.collect()
     wait_until(lambda: set(extensions(client).values()), {(0, 0)})
 
 
 def test_wrong_workers(client):
     with pytest.raises(TravError, match=r"no worker 'tcp://10.0.0.9:1': choose from 'tcp"):
-        Gang.open(client, ["tcp://10.0.0.9:1"])
+        RankGroup.open(client, ["tcp://10.0.0.9:1"])
     worker = next(iter(client.nthreads()))
     with pytest.raises(TravError, match=f"workers names '{worker}' twice: name each worker once"):
-        Gang.open(client, [worker, worker])
+        RankGroup.open(client, [worker, worker])
     with pytest.raises(TravError, match=r"0 of 4 workers have a GPU"):
-        Gang.open(client, device="cuda")
+        RankGroup.open(client, device="cuda")
     assert set(extensions(client).values()) == {(0, 0)}
 
 
 def test_a_client_that_was_closed(cluster):
     other = Client(cluster, set_as_default=False)
-    gang = Gang.open(other)
+    group = RankGroup.open(other)
     other.close()
     with pytest.raises(TravError, match=r"client is closed, and its graphs are lost: make another client"):
-        gang.call(ranks.add, 1)
-    gang.close()
+        group.call(ranks.add, 1)
+    group.close()
     with pytest.raises(TravError, match=r"client is closed"):
-        Gang.open(other)
+        RankGroup.open(other)
 
 
-def test_a_gang_does_not_travel(gang, client):
+def test_a_group_does_not_travel(group, client):
     import pickle
 
     with pytest.raises(TravError, match=r"cannot be pickled"):
-        pickle.dumps(gang)
+        pickle.dumps(group)
 
 
 @pytest.mark.parametrize("calls", [60, pytest.param(1000, marks=pytest.mark.release)])
 def test_two_clients_and_threads_with_overlapping_workers(client, cluster, calls):
-    """Small calls of gangs that share some workers finish, and each gets its own answers."""
+    """Small calls of groups that share some workers finish, and each gets its own answers."""
     workers = list(client.nthreads())
     wrong = []
 
-    def ask(gang, times):
+    def ask(group, times):
         for k in range(times):
-            if gang.call(ranks.add, k) != [[3 * k]] * 3:
-                wrong.append((gang.workers, k))
+            if group.call(ranks.add, k) != [[3 * k]] * 3:
+                wrong.append((group.workers, k))
 
     with (
         Client(cluster, set_as_default=False) as other,
-        Gang.open(client, workers[:3]) as one,
-        Gang.open(other, workers[:0:-1]) as two,
+        RankGroup.open(client, workers[:3]) as one,
+        RankGroup.open(other, workers[:0:-1]) as two,
     ):
-        threads = [threading.Thread(target=ask, args=(gang, calls // 4)) for gang in (one, two, one, two)]
+        threads = [threading.Thread(target=ask, args=(group, calls // 4)) for group in (one, two, one, two)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -197,10 +197,10 @@ def test_two_clients_and_threads_with_overlapping_workers(client, cluster, calls
 
 
 def test_an_error_names_its_rank_again(client):
-    with Gang.open(client) as gang:
+    with RankGroup.open(client) as group:
         with pytest.raises(RankError) as first:
-            gang.call(ranks.one_raises, 2)
+            group.call(ranks.one_raises, 2)
         with pytest.raises(RankError) as second:
-            gang.call(ranks.add, 1)
+            group.call(ranks.add, 1)
         assert str(first.value) == str(second.value) and second.value.rank == 2
-        assert gang.error is not None and gang.error.rank == 2
+        assert group.error is not None and group.error.rank == 2

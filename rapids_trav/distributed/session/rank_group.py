@@ -1,4 +1,4 @@
-"""Client side of a gang: ranks on workers, one on each, that a client opens, calls and closes."""
+"""Client side of a rank group: ranks on workers, one on each, that a client opens, calls and closes."""
 
 from __future__ import annotations
 
@@ -78,10 +78,10 @@ def place(holders: Sequence[Collection[str]], workers: Sequence[str]) -> list[in
     return chosen
 
 
-class Gang:
+class RankGroup:
     """Ranks on the workers of a cluster that call functions together, as seen by their client.
 
-    Create one with `open`.  A gang may be used from several threads, beside other gangs and other clients:
+    Create one with `open`.  A group may be used from several threads, beside other groups and other clients:
     calls that share a worker are served one after another.  `workers` are the addresses of the ranks'
     workers, and `device`, "cpu" or "cuda", is where they work.
     """
@@ -103,7 +103,7 @@ class Gang:
         *,
         deadline: float = DEADLINE,
         device: str | None = None,
-    ) -> Gang:
+    ) -> RankGroup:
         """Start a rank on each worker, by default on all that the cluster has now, in the order of the ranks.
 
         A rank waits `deadline` seconds for the others in one exchange.  The device is by default "cuda" if
@@ -130,11 +130,11 @@ class Gang:
             ) from error
         asked = {"client": client.id, "workers": chosen, "deadline": deadline, "device": device}
         answer = _ask(client, "open", **asked)
-        name = answer["gang"]
+        name = answer["group"]
         try:
             found = _results(answer)[0]
         except Exception:
-            _ask(client, "end", gang=name)
+            _ask(client, "end", group=name)
             raise
         return cls(client, name, chosen, str(found))
 
@@ -170,19 +170,19 @@ class Gang:
             self._gathered(puts)
 
     def call(self, function: Callable, *args: object, **kwargs: object) -> Any:
-        """Call `function(state, *args, **kwargs)` on every rank at once, when it is the gang's turn.
+        """Call `function(state, *args, **kwargs)` on every rank at once, when it is the group's turn.
 
         Returns a list of the results in the order of the ranks, or `KeptOnWorkers` if they are `Kept`.
 
-        Raises a `RankError` if a rank failed alone or was lost, which ends the gang, or the error that all
+        Raises a `RankError` if a rank failed alone or was lost, which ends the group, or the error that all
         ranks raised alike, which does not.
         """
         self._check()
         request, token = to_serialize(dumps((function, args, kwargs))), uuid.uuid4().hex
         try:
-            answer, frames = _called(self.client, gang=self._name, request=request, token=token)
+            answer, frames = _called(self.client, group=self._name, request=request, token=token)
         except KeyboardInterrupt:
-            _send_unseen(self.client, "stop", gang=self._name, token=token)
+            _send_unseen(self.client, "stop", group=self._name, token=token)
             raise
         try:
             results = _results(answer)
@@ -194,9 +194,9 @@ class Gang:
     def close(self, wait: bool = True) -> None:
         """Free the ranks' memory on the workers, and wait until it is free; further calls do nothing."""
         if self._finalizer.detach() is not None and self.client.status == "running":
-            (_ask if wait else _send_unseen)(self.client, "end", gang=self._name)
+            (_ask if wait else _send_unseen)(self.client, "end", group=self._name)
 
-    def __enter__(self) -> Gang:
+    def __enter__(self) -> RankGroup:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -245,7 +245,7 @@ class Gang:
 
     def _failure(self) -> RankError | None:
         """Return the error of ranks that are lost, as the conductor knows it."""
-        failure = _ask(self.client, "failure", gang=self._name)
+        failure = _ask(self.client, "failure", group=self._name)
         return RankError.because(*failure) if failure else None
 
     def _gathered(self, futures: list[Future]) -> None:
@@ -301,7 +301,7 @@ def _called(client: Client, **message: object) -> Answer:
 
     try:
         while not _waited(client, ended):
-            _tell(_ask(client, "progress", gang=message["gang"]))
+            _tell(_ask(client, "progress", group=message["group"]))
         answer, frames = _waited(client, result)
     finally:
         tasks.clear()
@@ -341,10 +341,10 @@ def _results(answer: Reply) -> list:
 
 
 def _end_unseen(client_of: weakref.ref[Client], name: str) -> None:
-    """Close a gang that was garbage-collected without a call of `close`."""
+    """Close a group that was garbage-collected without a call of `close`."""
     client = client_of()
     if client is not None:
-        _send_unseen(client, "end", gang=name)
+        _send_unseen(client, "end", group=name)
 
 
 def _send_unseen(client: Client, operation: str, /, **message: object) -> None:

@@ -1,4 +1,4 @@
-"""Gang without ranks: a graph in this process answers, and its answers are cut into the parts of ranks.
+"""RankGroup without ranks: a graph in this process answers, and its answers are cut into the parts of ranks.
 
 The parts are sent to a client's workers, so that Dask frames can be made of them as usual.
 """
@@ -27,10 +27,10 @@ class FakeKept:
         return self.parts[name]
 
 
-class FakeGang:
-    """Gang of three ranks, of which the second holds no vertices."""
+class FakeGroup:
+    """RankGroup of three ranks, of which the second holds no vertices."""
 
-    opened: list[FakeGang]  # `install` makes a subclass, with its own list, for each test
+    opened: list[FakeGroup]  # `install` makes a subclass, with its own list, for each test
 
     error = None  # no rank is lost
 
@@ -127,11 +127,11 @@ class FakeGang:
         return FakeKept(about, parts)
 
 
-def install(monkeypatch) -> list[FakeGang]:
-    """Make graphs open fake gangs; return the list of those that are opened."""
+def install(monkeypatch) -> list[FakeGroup]:
+    """Make graphs open fake groups; return the list of those that are opened."""
 
-    class Gang(FakeGang):
-        opened: list[FakeGang] = []  # noqa: RUF012 -- for one test
+    class RankGroup(FakeGroup):
+        opened: list[FakeGroup] = []  # noqa: RUF012 -- for one test
 
-    monkeypatch.setattr("rapids_trav.distributed.session.gang.Gang", Gang)
-    return Gang.opened
+    monkeypatch.setattr("rapids_trav.distributed.session.rank_group.RankGroup", RankGroup)
+    return RankGroup.opened
