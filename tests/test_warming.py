@@ -102,7 +102,7 @@ def test_the_command_warms_engines_that_work(monkeypatch, capsys):
         asked.append(engine)
         return Warmed(engine, 1.5, 7, kept=True)
 
-    monkeypatch.setattr("rapids_trav.cli.doctor.warm", warmed)
+    monkeypatch.setattr("rapids_trav.cli.commands.warm", warmed)
     assert run(["doctor"]) == 0
     assert asked == []
     assert run(["doctor", "--warm"]) == 0

@@ -9,19 +9,20 @@ closed it.  Messages go to standard error, results to a file or, with `--output 
 
 from __future__ import annotations
 
+import contextlib
+import os
 import signal
 import sys
 from collections.abc import Sequence
 
 import click
 
-from rapids_trav.cli.streams import drop_output, replace_closed
 from rapids_trav.errors import TravError
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its exit code."""
-    replace_closed()
+    _replace_closed()
     sys.exit(run(arguments))
 
 
@@ -45,14 +46,14 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         return _say("interrupted", 128 + signal.SIGINT)
     except BrokenPipeError:
-        drop_output()  # the reader has closed the pipe, as `head` does
+        _drop_output()  # the reader has closed the pipe, as `head` does
         return 128 + signal.SIGPIPE
     except TravError as error:
         return _say(_worded(str(error)), 1)
     except UnicodeEncodeError as error:
         return _say(f"The output cannot be written in {error.encoding}: set LC_ALL=C.UTF-8.", 1)
     except OSError as error:
-        drop_output()
+        _drop_output()
         return _say(f"{error.filename or 'The output'} cannot be written: {error.strerror or error}.", 1)
     except MemoryError as error:
         return _say(_worded(str(error)) or "There is not enough memory for this graph.", 1)
@@ -71,3 +72,23 @@ def _worded(message: str) -> str:
 def _say(message: str, code: int) -> int:
     click.echo(f"rapids-trav: {message}", err=True)
     return code
+
+
+def _replace_closed() -> None:
+    """Replace each standard stream that was closed before the start by the null device.
+
+    Otherwise the next file to be opened gets its number, and printed text goes into that file.  Reading the
+    input and writing the output then fail, as they do on a closed stream; messages are discarded.
+    """
+    if sys.stdin is None:
+        sys.stdin = os.fdopen(os.open(os.devnull, os.O_WRONLY), "r")
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+
+
+def _drop_output() -> None:
+    """Write nothing more to standard output, not even at exit."""
+    with contextlib.suppress(OSError, ValueError):  # standard output is not a file of the system
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -9,11 +9,9 @@ from pathlib import Path
 
 import click
 
-from rapids_trav.cli.options import Given
 from rapids_trav.errors import TravError
 from rapids_trav.io import check_output
 from rapids_trav.io.dialect import TextOptions
-from rapids_trav.storage.build_options import BuildOptions
 
 OF_TEXT = tuple(field.name for field in fields(TextOptions))
 
@@ -53,21 +51,6 @@ def check_apart(output: str | None, other: str | None, option: str) -> None:
     places = [name if name == "-" else Path(name).resolve() for name in (output, other) if name is not None]
     if len(places) == 2 and places[0] == places[1]:
         raise click.UsageError(f"{option} {other} is where --output goes: write to another place.")
-
-
-def check_edge_options(
-    text: dict[str, Given], memory_limit: str | None, spill: str | None, devices: str | list[int] | None
-) -> TextOptions:
-    """Refuse invalid options of the edges before the edges are read; return those of text."""
-    with wrong_option():
-        BuildOptions(memory_limit=memory_limit, spill=spill, devices=devices)
-    return text_options(text)
-
-
-def text_options(given: dict[str, Given]) -> TextOptions:
-    """Return the options of text, or refuse invalid ones."""
-    with wrong_option():
-        return TextOptions(**given)
 
 
 def refuse_given(names: tuple[str, ...], reason: str) -> None:

@@ -7,7 +7,6 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,9 +15,9 @@ from typing import BinaryIO
 import click
 
 from rapids_trav import datasets
-from rapids_trav.cli.checks import OF_TEXT, check_edge_options, refuse_given, wrong_option
+from rapids_trav.cli.checks import OF_TEXT, refuse_given, wrong_option
 from rapids_trav.cli.ids import IdReader, check_types, id_readers, readers, split_id
-from rapids_trav.cli.options import Given, derived
+from rapids_trav.cli.options import Given, applied, derived, gpus
 from rapids_trav.cli.report import progress
 from rapids_trav.doctor import choose_engine
 from rapids_trav.engines import NAMES, select, spread_over
@@ -46,7 +45,7 @@ def _not_empty(context: click.Context, parameter: click.Parameter, value: tuple[
     return value
 
 
-FILE_OPTIONS = (
+file_options = applied(
     click.argument("edges", nargs=-1, required=True, callback=_not_empty),
     click.option(
         "--src",
@@ -72,19 +71,27 @@ FILE_OPTIONS = (
     derived(TextOptions, "decimal", help="Sign before a fraction.", type=click.Choice([".", ","])),
     derived(TextOptions, "string_ids", help="Take the ids of a text file as they are written: NA is an id."),
 )
-GRAPH_OPTIONS = (
+engine_option = derived(
+    BuildOptions,
+    "engine",
+    help="Where to work; auto selects the GPU if there is one with its packages.",
+    type=click.Choice(NAMES),
+    show_default=False,
+)
+devices_option = derived(
+    BuildOptions,
+    "devices",
+    help="GPUs that hold and search the graph together: their numbers, such as 0,1, or all.",
+    callback=gpus,
+)
+edge_options = applied(
+    file_options,
     click.option(
         "--directed/--undirected",
         default=None,
         help="Whether an edge leads one way.  [default: undirected, or as the file says]",
     ),
-    derived(
-        BuildOptions,
-        "engine",
-        help="Where to work; auto selects the GPU if there is one with its packages.",
-        type=click.Choice(NAMES),
-        show_default=False,
-    ),
+    engine_option,
     derived(
         BuildOptions,
         "memory_limit",
@@ -99,20 +106,6 @@ GRAPH_OPTIONS = (
 )
 # Options that describe files; a saved graph stores these properties.
 OF_FILES = ("src", "dst", "directed", "format_", *OF_TEXT)
-
-
-def edge_options(command: Callable) -> Callable:
-    """Decorate a command with the options of `open_graph`."""
-    for option in reversed(GRAPH_OPTIONS):
-        command = option(command)
-    return file_options(command)
-
-
-def file_options(command: Callable) -> Callable:
-    """Decorate a command with the options that locate and describe files of edges."""
-    for option in reversed(FILE_OPTIONS):
-        command = option(command)
-    return command
 
 
 @dataclass(frozen=True)
@@ -160,7 +153,9 @@ def open_graph(
     if len(src) != len(dst):
         raise click.UsageError("--src and --dst go together: name as many columns with each.")
     ends = list(src) or None, list(dst) or None
-    text = check_edge_options(given, memory_limit, spill, devices)
+    with wrong_option():
+        BuildOptions(memory_limit=memory_limit, spill=spill, devices=devices)
+        text = TextOptions(**given)
     if scheduler is not None:
         return _open_on_cluster(scheduler, edges, ends, directed, format_, text, engine)
     engine = _engine_with(variant, choose_engine() if engine == "auto" else engine)

@@ -3,70 +3,44 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.table import Table
 
 from rapids_trav.cli.checks import refuse_given, wrong_option
-from rapids_trav.cli.options import derived, gpus
+from rapids_trav.cli.edges import devices_option, engine_option
+from rapids_trav.cli.options import Given
 from rapids_trav.cli.report import console, seconds, steps
 from rapids_trav.graph500 import Report, run
 from rapids_trav.graph500.harness import MOST_EDGE_FACTOR, MOST_SCALE, MOST_SEED, engine_for
 from rapids_trav.io import check_writable
-from rapids_trav.storage.build_options import BuildOptions
+
+
+def _number(name: str, least: int, most: int | None, default: int, help: str) -> Callable:
+    """Return the option for a number in a range."""
+    kind = click.IntRange(least, most)
+    return click.option(f"--{name}", type=kind, default=default, show_default=True, help=help)
 
 
 @click.command(short_help="Run the Graph500 benchmark.")
 @click.option("--scale", type=click.IntRange(1, MOST_SCALE), required=True, help="Up to 2^SCALE vertices.")
-@click.option(
-    "--edge-factor",
-    type=click.IntRange(1, MOST_EDGE_FACTOR),
-    default=16,
-    show_default=True,
-    help="Edges for each of them.",
-)
-@click.option(
-    "--roots",
-    type=click.IntRange(1),
-    default=64,
-    show_default=True,
-    help="Searches, each from a random root.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(0, MOST_SEED),
-    default=1,
-    show_default=True,
-    help="Seed of the graph and of the roots.",
-)
-@click.option(
-    "--engine",
-    type=click.Choice(["auto", "cpu", "cuda"]),
-    default="auto",
-    show_default=True,
-    help="Where to work; auto selects the GPU if there is one with its packages.",
-)
-@derived(
-    BuildOptions,
-    "devices",
-    help="GPUs that search the graph together: their numbers, such as 0,1, or all.",
-    callback=gpus,
-)
+@_number("edge-factor", 1, MOST_EDGE_FACTOR, 16, "Edges for each of them.")
+@_number("roots", 1, None, 64, "Searches, each from a random root.")
+@_number("seed", 0, MOST_SEED, 1, "Seed of the graph and of the roots.")
+@engine_option
+@devices_option
 @click.option("--scheduler", help="Address of a Dask scheduler, on whose workers to run, each with its part.")
 @click.option("--validate/--no-validate", default=True, show_default=True, help="Check every search.")
 @click.option("--json", "json_file", help="Also write the keys and each search to this file.")
 def graph500(
     scale: int,
-    edge_factor: int,
-    roots: int,
-    seed: int,
     engine: str,
     devices: str | list[int] | None,
     scheduler: str | None,
-    validate: bool,
     json_file: str | None,
+    **asked: Given,
 ) -> int:
     """Run the Graph500 benchmark: generate, construct, search, validate, report.
 
@@ -90,12 +64,6 @@ def graph500(
     else:
         with wrong_option():
             runner = engine_for(engine, devices)
-    asked: dict[str, Any] = {
-        "edge_factor": edge_factor,
-        "roots": roots,
-        "seed": seed,
-        "validate": validate,
-    }
     with steps() as notify:
         if scheduler is None:
             report = run(scale, engine=runner, notify=notify, **asked)

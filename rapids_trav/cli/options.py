@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from dataclasses import MISSING, fields
+from functools import reduce
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -41,6 +42,11 @@ def derived(
         settings.setdefault("show_default", True)
         settings.setdefault("type", type(default))
     return click.option(spelled, name, *short, default=default, help=help, **settings)
+
+
+def applied(*options: Callable) -> Callable[[Command], Command]:
+    """Return a decorator that gives a command these options, in this order."""
+    return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
 
 
 def default_of(kind: type, name: str) -> object:

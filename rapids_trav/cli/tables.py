@@ -1,4 +1,4 @@
-"""Tables of numbers that fit the screen: wide ones are cut between columns, long ones show both ends."""
+"""What fits the screen: tables, cut between columns and showing both ends, and a part of a search's tree."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 from rich.console import Console, Group
 from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
 
+from rapids_trav.algorithms.search_tree import SearchTree
 from rapids_trav.algorithms.trace_pictures import rank_costs, rows_alone
 from rapids_trav.cli.report import count, seconds
 from rapids_trav.frames.columns import Frame
@@ -19,6 +22,8 @@ LEAST_BAR = 8
 BORDER = 3  # characters of a column beside its text; a table has one more
 MOST_ROWS = 40
 SHARE = "share"  # of the time
+MOST_VERTICES, DEEPEST = 16, 8  # of a tree
+LONGEST = 40  # letters of an id in it
 KEYS = ("batch", "level", "iteration")  # repeated in each part of a table that is cut
 
 Rows = Sequence[Sequence[str]]
@@ -149,3 +154,26 @@ def _cell(name: str, value: float | str | None) -> str:
     if name == "residual":  # residuals fall by powers of ten
         return f"{value:.2e}"
     return f"{value:,.3f}" if isinstance(value, float) else f"{value:,}"
+
+
+def tree_text(tree: SearchTree, encoding: str = "utf-8") -> Tree:
+    """Return the vertices of the largest branches, each below its predecessor, for a screen's encoding."""
+    part = tree.part(MOST_VERTICES, DEEPEST)
+    whole = len(part) == len(tree.parent)
+    some = "" if whole else f", {len(part)} of {len(tree.parent):,} vertices: the largest branches"
+    top = Tree(f"{tree.title}{some}")
+    above = [top]
+    for shown, name in zip(part, tree.names([shown.row for shown in part]), strict=True):
+        del above[shown.depth + 1 :]
+        name = name.encode(encoding, "backslashreplace").decode(encoding)
+        above.append(above[-1].add(Text(_tree_label(name, shown.children, shown.below))))
+    return top
+
+
+def _tree_label(name: str, children: int, below: int) -> str:
+    name = " ".join(name.split())
+    name = name if len(name) <= LONGEST else name[: LONGEST - 3] + "..."
+    if not below:
+        return name
+    deeper = "" if below == children else f", {below:,} below"
+    return f"{name}: {count(children, 'child', 'children')}{deeper}"

@@ -8,7 +8,7 @@ from rapids_trav import datasets, generators
 from rapids_trav.algorithms.search_tree import SearchTree
 from rapids_trav.cli import run
 from rapids_trav.cli.report import console
-from rapids_trav.cli.trees import LONGEST, MOST_VERTICES, tree_text
+from rapids_trav.cli.tables import LONGEST, MOST_VERTICES, tree_text
 
 
 def lines_of(result):
