@@ -47,7 +47,7 @@ from rapids_trav.programs.definition import Program
 from rapids_trav.programs.run_state import RunState
 from rapids_trav.programs.shipped import saturating_paths, shortest_paths
 from rapids_trav.storage.block_sizes import FEWEST_IN_HAND, reading
-from rapids_trav.storage.in_memory import AdjacencySet, MemoryView
+from rapids_trav.storage.in_memory import AdjacencySet, GraphEdges, MemoryView
 from rapids_trav.utilities.progress import streamed
 
 
@@ -338,7 +338,7 @@ def _among_equals(
 ) -> Array:
     """Fill in predecessors of the vertices reached along `edges` from the settled vertices."""
     n = len(predecessor)
-    view = MemoryView(AdjacencySet(engine, n, lambda: iter(edges), directed=True), "out")
+    view = MemoryView(AdjacencySet(engine, n, GraphEdges(True, lambda: iter(edges))), "out")
     found = engine.search(view, settled.astype(predecessor.dtype), BfsOptions()).predecessor
     return engine.xp.where(predecessor < 0, found, predecessor)
 

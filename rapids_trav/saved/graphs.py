@@ -108,7 +108,7 @@ def open_saved(
     with times.phase("adjacency"):
         weighted_rows = rows.weighted if weighted else None
         layouts = published("saved paths")(saved, adjacency) if head.path_layouts else {}
-        edges = GraphEdges(head.directed, rows.pairs, rows.pairs, weighted_rows, adjacency, layouts)
+        edges = GraphEdges(head.directed, rows.pairs, weighted_rows, rows.pairs, adjacency, layouts)
         storage = placement.storage(runner, ids, head.n_edges, edges)
     return GraphParts(
         rows=rows,

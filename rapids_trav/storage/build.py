@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
-
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.edges.build_pass import BuildPass, Pairs
 from rapids_trav.edges.edge_source import EdgeSource
@@ -99,7 +97,7 @@ def _build(
     if not placement.keeps_codes:
         codes = None  # the edges are read again: the ids in memory would take the memory of the build
     with times.phase("adjacency"):
-        edges = GraphEdges(directed, codes or rows.pairs, rows.pairs, weight and rows.weighted)
+        edges = GraphEdges(directed, codes or rows.pairs, weight and rows.weighted, rows.pairs)
         storage = placement.storage(engine, ids, read.n_edges, edges)
     return GraphParts(rows, ids, storage, read.n_edges, directed, read.weight, times.seconds)
 
@@ -119,11 +117,7 @@ def _locality_order(
         engine, limits, ids.n, ids.nbytes + more_bytes, n_edges, directed=False, weighted=False
     )
     pairs = codes if codes is not None and placement.keeps_codes else again
-
-    def unfiltered(where: Hashable) -> Iterator[tuple[Array, Array]]:
-        return pairs()
-
-    storage = placement.storage(engine, ids, n_edges, GraphEdges(False, pairs, unfiltered), more_bytes)
+    storage = placement.storage(engine, ids, n_edges, GraphEdges(False, pairs), more_bytes)
     both_ways = storage.forward(weighted=False)
     needed = grown_bytes(ids.n) if engine.place == "host" else 0
     with holding(storage.budget, needed, "the order of the vertices"):

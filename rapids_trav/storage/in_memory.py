@@ -25,30 +25,14 @@ NAMES = ("forward", "backward", "symmetric")
 
 @dataclass(frozen=True)
 class GraphEdges:
-    """The edges of a graph in the form that its storage reads.
-
-    Attributes
-    ----------
-    directed : bool
-    chunks : callable
-        Returns a new iterator over the edges as pairs of internal ids; used by the build only.
-    filtered : callable
-        Takes a filter and returns an iterator over the edges that it keeps.
-    weighted : callable or None
-        Takes a filter, or None for all edges, and returns an iterator over triples: both ends and weight.
-    forward : Adjacency or None
-        The adjacency that a build from `chunks` would give, if it exists already; with weights if the graph
-        has any.
-    layouts : mapping of int to PathLayout
-        Path layouts of `forward` that exist already, by the most edges of their relaxed paths.
-    """
+    """The edges of a graph, or those that a filter keeps, in the form that storage reads."""
 
     directed: bool
-    chunks: Chunks
-    filtered: Callable[[Hashable], Iterator[tuple[Array, Array]]]
-    weighted: Callable[[Hashable | None], Iterator[tuple[Array, Array, Array]]] | None = None
-    forward: Adjacency | None = None
-    layouts: Mapping[int, PathLayout] = field(default_factory=dict)
+    chunks: Chunks  # pairs of internal ids, for the build only
+    weighted: Callable[..., Iterator[tuple[Array, ...]]] | None = None  # triples, by a filter as `filtered`
+    filtered: Callable[[Hashable], Iterator[tuple[Array, ...]]] | None = None
+    forward: Adjacency | None = None  # what a build would give, if it exists, with weights if there are any
+    layouts: Mapping[int, PathLayout] = field(default_factory=dict)  # by the most edges of relaxed paths
 
 
 class AdjacencySet:
@@ -56,33 +40,24 @@ class AdjacencySet:
 
     Undirected edges need a single, symmetric adjacency.  Directed edges are stored by source (CSR); the
     adjacency by destination (CSC) and the symmetrised one are made from it when a search needs them.  Weights
-    are read with `weighted` when a run first needs them.  An existing adjacency by source can be passed as
-    `forward` and is then not built.
+    are read when a run first needs them.
     """
 
     limited = False  # whether a budget counts the memory taken
 
-    def __init__(
-        self,
-        engine: Builder,
-        n_vertices: int,
-        chunks: Chunks,
-        directed: bool,
-        weighted: Chunks | None = None,
-        forward: Adjacency | None = None,
-    ) -> None:
+    def __init__(self, engine: Builder, n_vertices: int, edges: GraphEdges) -> None:
         self._engine = engine
         self.n_vertices = n_vertices
-        self.directed = directed
-        self._weighted = weighted
+        self.directed = edges.directed
+        self._weighted = edges.weighted
         self._weights: dict[str, Array] = {}
         self._by_weight: dict[str, WeightedRows] = {}
         self._degrees: dict[tuple[str, bool], Array] = {}
         self._coo: dict[int, EdgeList] = {}  # edge lists, by the identity of their adjacency
-        if forward is None:
-            forward = self._built(chunks, symmetric=not directed)
+        if edges.forward is None:
+            forward = self._built(edges.chunks, symmetric=not edges.directed)
         else:
-            forward = self._builder.take_over(forward)
+            forward = self._builder.take_over(edges.forward)
         if forward.weights is not None:
             self._weights["forward"] = forward.weights
             forward = replace(forward, weights=None)
@@ -296,13 +271,7 @@ class MemoryView:
 class InMemory:
     """Storage of a graph that fits the engine's memory.
 
-    Parameters
-    ----------
-    engine : Engine
-    n_vertices : int
-    edges : GraphEdges
-    build : callable, optional
-        Builds the adjacencies of a set of edges; takes the arguments of `AdjacencySet` except the engine.
+    Subclasses pass what builds the adjacencies of all edges and of those that a filter keeps.
     """
 
     budget: Budget | None = None  # no limit on memory
@@ -312,15 +281,12 @@ class InMemory:
         engine: Engine,
         n_vertices: int,
         edges: GraphEdges,
-        build: Callable[..., AdjacencySet] | None = None,
+        build: Callable[[int, GraphEdges], AdjacencySet] | None = None,
     ) -> None:
         self.engine = engine
         self._build = partial(AdjacencySet, engine) if build is None else build
-        self._filtered = edges.filtered
-        self._weighted = edges.weighted
-        self._all = self._build(
-            n_vertices, edges.chunks, edges.directed, self._with_weights(None), edges.forward
-        )
+        self._filtered, self._weighted = edges.filtered, edges.weighted
+        self._all = self._build(n_vertices, edges)
         self._recent: tuple[Hashable, AdjacencySet] | None = None
         self._layouts = dict(edges.layouts)
 
@@ -350,23 +316,19 @@ class InMemory:
         """Return the edges in a form for finding components, from existing adjacencies; none is built."""
         return replace(self._structures(where).link_view(), budget=self.budget)
 
-    def _with_weights(self, where: Hashable | None) -> Chunks | None:
-        return None if self._weighted is None else partial(self._weighted, where)
-
     def _structures(self, where: Hashable | None) -> AdjacencySet:
         if where is None:
             return self._all
         recent = self._recent  # another thread may replace it
         if recent is None or recent[0] != where:
             self._recent = recent = None  # freed before its successor is built
-            whole = self._all
-            structures = self._build(
-                whole.n_vertices, self._pairs(where), whole.directed, self._with_weights(where)
-            )
-            self._recent = recent = (where, structures)
+            weighted = self._weighted and partial(self._weighted, where)
+            edges = GraphEdges(self._all.directed, self._pairs(where), weighted)
+            self._recent = recent = (where, self._build(self._all.n_vertices, edges))
         return recent[1]
 
     def _pairs(self, where: Hashable) -> Chunks:
+        assert self._filtered is not None
         if self.budget is not None:
             return partial(self._filtered, where)  # read twice, in chunks, rather than held in memory
         pairs = list(self._filtered(where))  # read once, since the build iterates over them twice
@@ -411,27 +373,12 @@ class InMemory:
 
 @dataclass(eq=False)
 class GraphParts:
-    """Parts of a graph, built from its edges or read from a folder, from which `Graph` is made.
-
-    Attributes
-    ----------
-    rows : RowReader
-        Reader of the caller's edges.
-    ids : IdMap
-    storage : InMemory
-        Storage of the adjacencies.
-    n_edges : int
-    directed : bool
-    weight : hashable or None
-        Column of the weights.
-    build_times : dict of str to float
-        Seconds by phase.
-    """
+    """Parts of a graph, built from its edges or read from a folder, from which `Graph` is made."""
 
     rows: RowReader
     ids: IdMap
     storage: InMemory
     n_edges: int
     directed: bool
-    weight: Hashable | None
-    build_times: dict[str, float]
+    weight: Hashable | None  # column of the weights
+    build_times: dict[str, float]  # seconds by phase

@@ -51,17 +51,17 @@ class LimitedAdjacencySet(AdjacencySet):
 
     def __init__(
         self, budget: Budget, n_edges: int, spill: str | os.PathLike[str] | None, engine: Engine,
-        n_vertices: int, chunks: Chunks, directed: bool, weighted: Chunks | None = None,
-        forward: Adjacency | None = None,
+        n_vertices: int, edges: GraphEdges,
     ) -> None:  # fmt: skip
         self._budget, self._n_edges, self._spill = budget, n_edges, spill
         self._making = threading.RLock()
         self._files: SpilledBuild | None = None  # builder of the structure that is being built in files
-        self._unweighted = weighted is None and (forward is None or forward.weights is None)
+        weights = None if edges.forward is None else edges.forward.weights
+        self._unweighted = edges.weighted is None and weights is None
         self._place, self._engine, self.n_vertices = engine.place, engine, n_vertices
-        weight = 0 if forward is None or forward.weights is None else forward.weights.dtype.itemsize
-        with self._growing(self._adjacency_bytes(not directed, weight), new=True):
-            super().__init__(engine, n_vertices, chunks, directed, weighted, forward)
+        weight = 0 if weights is None else weights.dtype.itemsize
+        with self._growing(self._adjacency_bytes(not edges.directed, weight), new=True):
+            super().__init__(engine, n_vertices, edges)
 
     def searching(self, direction: str, needed: Needed, variant: str) -> AbstractContextManager[None]:
         for name in set(self.into_and_out(direction)):  # before the search takes its memory
@@ -190,35 +190,16 @@ class LimitedAdjacencySet(AdjacencySet):
 
 
 class Limited(InMemory):
-    """Storage of a graph that fits the engine's memory, under a limit.
-
-    Parameters
-    ----------
-    engine, n_vertices, edges
-        As in `InMemory`.
-    budget : Budget
-        The limit on the engine's memory.
-    n_edges : int
-        Number of edges, an upper bound for those that a filter keeps.
-    spill : path, optional
-        Folder for arrays in files.
-    """
+    """Storage of a graph, of `n_edges` edges at most, that fits the engine's memory, under a limit."""
 
     def __init__(
-        self,
-        engine: Engine,
-        n_vertices: int,
-        edges: GraphEdges,
-        *,
-        budget: Budget,
-        n_edges: int,
-        spill: str | os.PathLike[str] | None = None,
-    ) -> None:
+        self, budget: Budget, n_edges: int, spill: str | os.PathLike[str] | None, engine: Engine,
+        n_vertices: int, edges: GraphEdges,
+    ) -> None:  # fmt: skip
         self.budget: Budget = budget
         self._scratch = Scratch(spill)
-        super().__init__(
-            engine, n_vertices, edges, partial(LimitedAdjacencySet, budget, n_edges, spill, engine)
-        )
+        build = partial(LimitedAdjacencySet, budget, n_edges, spill, engine)
+        super().__init__(engine, n_vertices, edges, build)
 
     def _outside_limit(self, array: np.ndarray) -> np.ndarray:
         return self._scratch.copied(array, "a path layout") if self.engine.place == "host" else array

@@ -12,7 +12,7 @@ from functools import cached_property, partial
 from typing import TypeGuard
 
 from rapids_trav.csr.adjacency import Adjacency, Array
-from rapids_trav.engines.interface import Chunks, Engine, Replica, SpreadEngine, SpreadRows
+from rapids_trav.engines.interface import Engine, Replica, SpreadEngine, SpreadRows
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.memory.model.build import graph_bytes
 from rapids_trav.storage.in_memory import AdjacencySet, GraphEdges, InMemory, MemoryView
@@ -30,13 +30,10 @@ class OnDemand(AdjacencySet):
     `n_edges` is an upper bound of the edges.
     """
 
-    def __init__(
-        self, n_edges: int, engine: Engine, n_vertices: int, chunks: Chunks,
-        directed: bool, weighted: Chunks | None = None, forward: Adjacency | None = None,
-    ) -> None:  # fmt: skip
+    def __init__(self, n_edges: int, engine: Engine, n_vertices: int, edges: GraphEdges) -> None:
         self._engine, self._free_bytes = engine, engine.free_bytes
-        self.n_vertices, self.directed, self._weighted = n_vertices, directed, weighted
-        self._n_edges, self._chunks = n_edges, chunks
+        self.n_vertices, self.directed, self._weighted = n_vertices, edges.directed, edges.weighted
+        self._n_edges, self._chunks = n_edges, edges.chunks
         self._weights, self._by_weight, self._degrees, self._coo = {}, {}, {}, {}
         self._making = threading.RLock()
 

@@ -8,7 +8,6 @@ stream the edges page by page.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
@@ -20,7 +19,6 @@ from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.csr.packed import PackedHome
 from rapids_trav.csr.pages import longest_row, plan_pages
 from rapids_trav.csr.statistics import strengths
-from rapids_trav.engines.interface import Chunks, Engine
 from rapids_trav.engines.runs import GatherView, LinkView, Pages
 from rapids_trav.memory.budget import Budget
 from rapids_trav.memory.model.build import OFFSET_BYTES, resident_rows_bytes
@@ -42,16 +40,8 @@ class PagedAdjacencySet(AdjacencySet):
     room of a second adjacency.
     """
 
-    def __init__(
-        self,
-        outside: SpilledBuild,
-        n_vertices: int,
-        chunks: Chunks,
-        directed: bool,
-        weighted: Chunks | None = None,
-        forward: Adjacency | None = None,
-    ) -> None:
-        super().__init__(outside, n_vertices, weighted or chunks, directed, weighted, forward)
+    def __init__(self, outside: SpilledBuild, n_vertices: int, edges: GraphEdges) -> None:
+        super().__init__(outside, n_vertices, replace(edges, chunks=edges.weighted or edges.chunks))
         self._outside = outside
         self._packed: dict[str, PackedHome] = {}
         self._framed: dict[str, PackedHome] = {}
@@ -163,31 +153,12 @@ class PagedAdjacencySet(AdjacencySet):
 
 
 class Paged(InMemory):
-    """Storage of a graph that does not fit the engine's memory.
+    """Storage of a graph that does not fit the engine's memory."""
 
-    Parameters
-    ----------
-    engine, n_vertices, edges
-        As in `InMemory`.
-    budget : Budget
-        The limit on the engine's memory.
-    spill : path, optional
-        Folder for arrays in files.
-    """
-
-    def __init__(
-        self,
-        engine: Engine,
-        n_vertices: int,
-        edges: GraphEdges,
-        *,
-        budget: Budget,
-        spill: str | os.PathLike[str] | None = None,
-    ) -> None:
-        self.budget: Budget = budget
-        outside = SpilledBuild(engine, budget, spill)
+    def __init__(self, outside: SpilledBuild, n_vertices: int, edges: GraphEdges) -> None:
+        self.budget: Budget = outside.budget
         self._outside = outside
-        super().__init__(engine, n_vertices, edges, partial(PagedAdjacencySet, outside))
+        super().__init__(outside.engine, n_vertices, edges, partial(PagedAdjacencySet, outside))
 
     def _outside_limit(self, array: np.ndarray) -> np.ndarray:
         return np.asarray(self._outside.kept(array, "a path layout"))

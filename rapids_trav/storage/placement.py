@@ -24,7 +24,7 @@ from rapids_trav.storage.in_memory import GraphEdges, InMemory
 from rapids_trav.storage.limited import Limited
 from rapids_trav.storage.on_devices import OnDevices
 from rapids_trav.storage.paged import Paged
-from rapids_trav.storage.spilled_build import least_bytes
+from rapids_trav.storage.spilled_build import SpilledBuild, least_bytes
 from rapids_trav.utilities.locations import folder
 from rapids_trav.utilities.sizes import parse_limit
 
@@ -126,8 +126,8 @@ class Placement:
         budget = Budget(self.limit, enough)
         budget.allocate(held, "vertex ids")
         if not self.outside:
-            return Limited(engine, ids.n, edges, budget=budget, n_edges=n_edges, spill=self.spill)
-        return Paged(engine, ids.n, edges, budget=budget, spill=self.spill)
+            return Limited(budget, n_edges, self.spill, engine, ids.n, edges)
+        return Paged(SpilledBuild(engine, budget, self.spill), ids.n, edges)
 
 
 def rows_within(limit: int) -> int:
