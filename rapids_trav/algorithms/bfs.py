@@ -152,21 +152,13 @@ def searches(
 ) -> Iterator[tuple[int, Search]]:
     """Search the view; yield for each batch of sources the position of the first, and the results.
 
-    A joint search is one batch, with arrays of shape (n,).  Independent searches come in batches of k, with
-    arrays of shape (k, n).  The memory of a batch is held until the next one is requested; the caller should
-    have dropped the results by then.
+    A joint search is one batch, with arrays of shape (n,).  Independent searches come in batches of k,
+    `at_once` at most, with arrays of shape (k, n).  The memory of a batch is held until the next one is
+    requested; the caller should have dropped the results by then.
 
-    Parameters
-    ----------
-    room : int
-        Bytes, for each vertex of each search, of the arrays that the caller makes from a batch, without
-        distances and predecessors; the memory of predecessors is counted even if they are not asked for.
-    deterministic : bool
-        Whether predecessors are the smallest of the valid ones.
-    later : int
-        The most bytes that the caller asks for while a batch is held.
-    at_once : int, optional
-        The most sources of a batch; None: `BATCH_SOURCES`.
+    `room` are the bytes, for each vertex of each search, of the arrays that the caller makes from a batch in
+    addition to distances and predecessors, and `later` the most bytes that it asks for while a batch is held.
+    If `deterministic`, predecessors are the smallest of the valid ones.
     """
     engine = graph.engine
     smallest = deterministic and options.predecessors

@@ -279,17 +279,10 @@ class _OneByOne(Iterator[Search]):
 
 
 class _FrameMaker:
-    """Maker of frames from searches.
+    """Maker of frames from searches with `options`; `needed` returns the bytes of one of them and its answer.
 
-    Attributes
-    ----------
-    lenient : bool
-        Whether the source of an unknown root may be -1, so that no host thread waits for the look-up; the
-        frame then reports it.
-    options : BfsOptions
-        Options of the searches.
-    needed : callable
-        Returns the bytes of one answer while it is made, from the table for the graph.
+    If `lenient`, the source of an unknown root may be -1, so that no host thread waits for the look-up; the
+    frame then reports it.
     """
 
     def __init__(

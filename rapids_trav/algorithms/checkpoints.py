@@ -24,13 +24,7 @@ from rapids_trav.utilities.locations import location
 
 
 class Checkpoints:
-    """Checkpoints of one run, identified by a fingerprint of all that determines its values; must be closed.
-
-    Attributes
-    ----------
-    journal : PageJournal or None
-        What pages change, if there are pages and they are to be recorded.
-    """
+    """Checkpoints of one run, identified by a fingerprint of what determines its values; must be closed."""
 
     def __init__(
         self,

@@ -58,17 +58,12 @@ def _refuse_silent(graph: TraversableGraph, program: Program, values: Array, sou
 
 
 def initial_values(graph: TraversableGraph, program: Program, initial: Values) -> tuple[Array, Array | None]:
-    """Return the initial values by internal id, (n,), in the program's dtype, and the vertices named.
+    """Return the initial values by internal id, (n,), in the program's dtype, and the vertices named, if any.
 
-    The second result is None if `initial` names no vertices.
-
-    Parameters
-    ----------
-    initial : number, sequence, mapping, Series or frame
-        One number for all vertices; n numbers, in the order of the vertices in an answer; or values of some
-        vertices, as a mapping, a Series indexed by id, or a frame with `vertex` (`vertex_0`, ...) and
-        `value`.  The other vertices then start from the reducer's identity.  A Series with the default index
-        0, 1, ...  is treated as n numbers, like a column of an answer.
+    `initial` is one number for all vertices; n numbers, in the order of the vertices in an answer; or values
+    of some vertices, as a mapping, a Series indexed by id, or a frame with `vertex` (`vertex_0`, ...) and
+    `value`.  The other vertices then start from the reducer's identity.  A Series with the default index 0,
+    1, ... is treated as n numbers, like a column of an answer.
     """
     xp, n = graph.engine.xp, graph.n_vertices
     initial = forms.opened(proxies.opened(initial, on_gpu=graph.rows.source.library.name == "cudf"))

@@ -33,20 +33,9 @@ def ask(
     """Return what the engine searches: a view of `graph`, the internal ids of sources, its own options.
 
     Joint sources are distinct, ascending vertices; with ``mode="each"`` they are in the order given.
-
-    Parameters
-    ----------
-    what : str
-        Name of the argument `sources` in error messages.
-    checked : bool
-        Whether an unknown source raises an error here.  If False, a single source that the graph does not
-        have may become -1, which avoids waiting for the GPU here.  No vertex is then reached, and the caller
-        checks for that after the search; other faults are then reported first.
-
-    Raises
-    ------
-    TravError
-        It names the first invalid argument.
+    Messages call the argument `what`.  Unless `checked`, a single source that the graph does not have may
+    become -1, which avoids waiting for the GPU here.  No vertex is then reached, and the caller checks for
+    that after the search; other faults are then reported first.
     """
     each, own = asked.mode == "each", graph.engine.answers
     where = _checked_filter(graph, asked)

@@ -250,16 +250,7 @@ def _spread(
 
 
 class Rows:
-    """Collector of batches of columns.
-
-    Parameters
-    ----------
-    library : Library
-    xp : module
-        NumPy or CuPy, the array module of the engine.
-    n_rows : int or None
-        Number of rows of all batches; None: unknown.
-    """
+    """Collector of batches of columns, with `n_rows` rows in all (None: unknown)."""
 
     together = True  # all rows become one frame
 

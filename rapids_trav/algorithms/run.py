@@ -71,12 +71,7 @@ def running(
 ) -> AbstractContextManager[None]:
     """Hold memory for the arrays of a question other than its run's, until the answer is complete.
 
-    Parameters
-    ----------
-    own : int
-        Bytes per vertex of these arrays.
-    after : callable
-        Returns the most bytes that the question takes once the run has ended.
+    They take `own` bytes per vertex; `after` returns the most bytes that the question takes after the run.
     """
     options = RunOptions(
         weighted=question.weighted,

@@ -115,22 +115,12 @@ def sssp(graph: TraversableGraph, sources: object, options: SsspOptions) -> Answ
 
 
 class Shortest(NamedTuple):
-    """Distances from some sources, and a shortest-path tree.
-
-    Attributes
-    ----------
-    run : Run
-        The run; its values are the distances.
-    question : ProgramOptions
-    reached : bool array, (n,)
-    predecessor : vertex array, (n,), or None
-        -1 at sources and where unreached.
-    """
+    """Distances from some sources, which are the values of `run`, and a shortest-path tree."""
 
     run: Run
     question: ProgramOptions
-    reached: Array
-    predecessor: Array | None
+    reached: Array  # bool, (n,)
+    predecessor: Array | None  # (n,); -1 at sources and where unreached
 
 
 def check_weights(graph: TraversableGraph, what: str) -> None:
@@ -279,16 +269,10 @@ def shortest_tree(
     sources: Array,
     predecessor: Array | None = None,
 ) -> Array:
-    """Return a predecessor of each reached vertex; -1 at sources and where unreached.
+    """Return a predecessor of each reached vertex; -1 at sources and where the distance is `unreached`.
 
-    Parameters
-    ----------
-    distance : array, (n,)
-    unreached : scalar
-        The distance of vertices that were not reached.
-    sources : vertex array
-    predecessor : vertex array, (n,), optional
-        The smallest nearer neighbour that explains the distance, and -1, if they are known; it is changed.
+    `predecessor`, if it is known, has the smallest nearer neighbour that explains the distance, or -1; it is
+    changed.
     """
     xp = engine.xp
     if predecessor is None:

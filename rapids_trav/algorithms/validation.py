@@ -129,16 +129,8 @@ def broken_rules(
 
     Vertices and edges are read in blocks, so the edges may be in memory or outside it.  Besides the arrays,
     this takes two bytes per vertex and `CHECKED_BYTES` per edge of a block, which is as large as the budget
-    allows.
-
-    Parameters
-    ----------
-    sources : vertex array
-    distance : int array, (n,)
-    predecessor : vertex array, (n,), optional
-        If it is None, only the rules on distances (1 and 5) are checked, so distances may be too short.
-    budget : Budget, optional
-        The limit on the engine's memory, if there is one.
+    allows.  Without predecessors only the rules on distances (1 and 5) are checked, so distances may be too
+    short.
     """
     xp, n = engine.xp, view.n_vertices
     edges = view.stored

@@ -22,14 +22,7 @@ _ROWS_AT_ONCE = 1 << 12  # keeps the temporary arrays of `linked` small
 
 
 class Resident(NamedTuple):
-    """A copy of the first and the last columns of an adjacency, of whole rows.
-
-    Attributes
-    ----------
-    head, begin : int
-        The copy has the edges before `head` and, after those, the edges from `begin` on.
-    columns : array
-    """
+    """A copy of the columns of the edges before `head` and, after those, from `begin` on, of whole rows."""
 
     head: int
     begin: int
@@ -127,22 +120,12 @@ class Adjacency:
 
 @dataclass(frozen=True)
 class WeightedRows:
-    """Rows whose entries ascend by weight.
-
-    Attributes
-    ----------
-    row_offsets : array, (n + 1,)
-    entries : integer array, (m, 2)
-        A neighbour, and the bits of the weight of the edge to it.
-    weight_dtype : dtype
-    learned : dict
-        What an engine has found out about the weights, by name.
-    """
+    """Rows whose entries ascend by weight."""
 
     row_offsets: Array
-    entries: Array
+    entries: Array  # integers, (m, 2): a neighbour, and the bits of the weight of the edge to it
     weight_dtype: np.dtype[np.generic[object]]
-    learned: dict[str, float | int] = field(default_factory=dict)
+    learned: dict[str, float | int] = field(default_factory=dict)  # what an engine found out about weights
 
     @property
     def n_vertices(self) -> int:

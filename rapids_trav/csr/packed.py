@@ -46,17 +46,10 @@ MOST_SHARE = 0.75  # of the columns' bytes; packed columns that take more are no
 
 @dataclass(frozen=True)
 class PackedColumns:
-    """The packed or framed columns of an adjacency.
+    """The packed or framed columns of an adjacency."""
 
-    Attributes
-    ----------
-    starts : int64 NumPy array, (n_blocks + 1,)
-        First word of each block, and the number of words.
-    words : uint32 NumPy array
-    """
-
-    starts: np.ndarray
-    words: np.ndarray
+    starts: np.ndarray  # int64, (n_blocks + 1,): first word of each block, and the number of words
+    words: np.ndarray  # uint32
 
     @property
     def parts(self) -> tuple[np.ndarray, np.ndarray]:
@@ -77,10 +70,7 @@ class PackedColumns:
 class PackedHome:
     """Keeper of the packed or framed columns of one adjacency, from the first run that streams it on.
 
-    Attributes
-    ----------
-    columns : PackedColumns or None
-        None: they were not packed yet, or take too many bytes.
+    They are None if they were not packed yet, or would take too many bytes.
     """
 
     def __init__(self) -> None:

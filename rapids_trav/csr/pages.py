@@ -22,21 +22,11 @@ from rapids_trav.utilities.sizes import readable
 
 @dataclass(frozen=True)
 class PagePlan:
-    """Row ranges of the pages, and the number of pages that are in flight at once.
+    """Row ranges of the pages, and the number of pages that are in flight at once."""
 
-    Attributes
-    ----------
-    firsts : int64 array, (k + 1,)
-        Page `i` is the rows `firsts[i]` to `firsts[i + 1] - 1`.
-    n_streams : int
-        Pages in flight at once; at most the number asked for.
-    page_bytes : int
-        Memory share of one stream, which no page exceeds.
-    """
-
-    firsts: np.ndarray
-    n_streams: int
-    page_bytes: int
+    firsts: np.ndarray  # int64, (k + 1,): page `i` is the rows `firsts[i]` to `firsts[i + 1] - 1`
+    n_streams: int  # pages in flight at once; at most the number asked for
+    page_bytes: int  # memory share of one stream, which no page exceeds
 
 
 def plan_pages(
@@ -51,24 +41,9 @@ def plan_pages(
 ) -> PagePlan:
     """Cut the rows into the fewest pages such that `n_streams` of them fit into `free_bytes`.
 
-    Parameters
-    ----------
-    row_offsets : integer NumPy array, (n + 1,)
-    free_bytes : int
-        Memory that remains after everything resident has been allocated.
-    edge_bytes, row_bytes : int
-        Bytes of a page for each of its edges and for each of its rows.
-    n_streams : int
-        Pages in flight at once, if the longest row allows it.
-    most_bytes : int, optional
-        Largest size of a page, even if more would fit; a longer row is a page by itself.
-    longest : int, optional
-        Result of `longest_row`, if it is already known.
-
-    Raises
-    ------
-    TravMemoryError
-        If the longest row alone does not fit.
+    There are fewer streams if the longest row requires it; if it does not fit alone, that is a
+    `TravMemoryError`.  Pages have at most `most_bytes`, even if more would fit; a longer row is a page by
+    itself.
     """
     longest = longest_row(row_offsets) if longest is None else longest
     row_needs = longest * edge_bytes + row_bytes

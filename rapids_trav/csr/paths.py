@@ -122,14 +122,8 @@ class PathLayout:
     def merge(self, state: np.ndarray, values: np.ndarray, reduce: Callable) -> None:
         """Reduce the copies of each vertex's value into the values by vertex (docs/systems.md, L11).
 
-        Parameters
-        ----------
-        state : array, (n_edges + n_paths,)
-            The copies, as `state_of` returns them.
-        values : array, (n_vertices,)
-            Changed in place.
-        reduce : NumPy ufunc of two arguments
-            Its result must not depend on the order of application, as for `numpy.minimum`.
+        `state` are the copies, as `state_of` returns them; `values`, (n_vertices,), are changed in place.
+        The result of `reduce`, a ufunc of two arguments, must not depend on the order of application.
         """
         reduce.at(values, self.vertices, state)  # type: ignore[attr-defined]
 

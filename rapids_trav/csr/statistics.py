@@ -32,13 +32,8 @@ def duplicate_edges(adjacency: Adjacency, xp: ModuleType, directed: bool, block:
 def strengths(columns: Array, weights: Array, n_vertices: int, xp: ModuleType, block: int = BLOCK) -> Array:
     """Return the sum of the weights of the edges that leave each vertex, float64 (n,).
 
-    Parameters
-    ----------
-    columns : vertex array, (m,)
-        The source of each edge.
-    weights : array, (m,)
-    block : int
-        Edges processed at once; the limit bounds memory, since `bincount` makes wider copies of the columns.
+    `columns`, (m,), has the source of each edge.  A block bounds memory, since `bincount` makes wider copies
+    of the columns.
     """
     total = xp.zeros(n_vertices, dtype=np.float64)
     for first in range(0, len(columns), block):

@@ -31,24 +31,12 @@ __all__ = ["Budget", "foresee", "holding", "parse_bytes"]
 
 @dataclass(eq=False)
 class _Claim:
-    """Account of one running question, in bytes.
+    """Account of one running question, in bytes."""
 
-    Attributes
-    ----------
-    granted : int
-        Bytes reserved for it.
-    held : int
-        Bytes that it holds now and releases when it ends.
-    kept : int
-        Bytes that it took for objects that outlive it.
-    foreseen : list of callable
-        Each counts the most bytes that it will hold at once.
-    """
-
-    granted: int = 0
-    held: int = 0
-    kept: int = 0
-    foreseen: list[Callable[[], int]] = field(default_factory=list)
+    granted: int = 0  # reserved for it
+    held: int = 0  # that it holds now and releases when it ends
+    kept: int = 0  # that it took for objects that outlive it
+    foreseen: list[Callable[[], int]] = field(default_factory=list)  # each counts the most it will hold
 
     @property
     def promised(self) -> int:
@@ -75,13 +63,8 @@ class _RoomTaken(TravMemoryError):
 class Budget:
     """A limit on the bytes held at once, which any number of threads may share.
 
-    Parameters
-    ----------
-    limit_bytes : int or str
-        The limit, in a form that `parse_bytes` accepts.
-    enough : callable(int) -> int, optional
-        Takes the number of bytes needed and returns a limit that suffices for them; the default returns its
-        argument.  The two differ if the memory that a graph holds depends on the limit.
+    `enough` takes the number of bytes needed and returns a limit that suffices for them.  The two differ if
+    the memory that a graph holds depends on the limit.
     """
 
     def __init__(self, limit_bytes: int | str, enough: Callable[[int], int] = int) -> None:
@@ -153,14 +136,7 @@ class Budget:
             claim.foreseen.append(lambda: before + n_bytes())
 
     def allocate(self, n_bytes: int, what: str, more: int = 0) -> None:
-        """Take `n_bytes` for `what`.
-
-        Raises
-        ------
-        TravMemoryError
-            If fewer bytes are left; nothing is taken then.  The limit that the message names also suffices
-            for `more` bytes.
-        """
+        """Take `n_bytes` for `what`, or raise the error of `refusal` without taking any."""
         if not self.try_allocate(n_bytes, what):
             self._free_spare()
             if not self.try_allocate(n_bytes, what):

@@ -58,15 +58,7 @@ def graph_fingerprint(adjacency: Adjacency, n_edges: int, directed: bool) -> str
 
 
 class Writer:
-    """Writer of the checkpoints of one run.
-
-    Parameters
-    ----------
-    folder : path
-        Created if it is missing.
-    fingerprint : mapping
-        Identifies the graph, the program and the options that affect the answer; `load` compares it.
-    """
+    """Writer of the checkpoints of one run, with the fingerprint that `load` compares."""
 
     def __init__(self, folder: str | os.PathLike, fingerprint: Fingerprint) -> None:
         self._path = location("checkpoint", folder) / NAME
@@ -83,13 +75,7 @@ class Writer:
         _refuse_folder(self._path)
 
     def write(self, state: RunState, journal: str = "") -> None:
-        """Replace the previous checkpoint by `state`; `journal` is the token of the journal that follows it.
-
-        Raises
-        ------
-        TravError
-            If it cannot be written; the previous checkpoint is still there.
-        """
+        """Replace the previous checkpoint by `state`; `journal` is the token of the journal after it."""
         partial = self._path.with_suffix(".partial")
         try:
             partial.unlink(missing_ok=True)  # so as not to follow a link that somebody may have left there
@@ -121,13 +107,8 @@ def load(
 ) -> RunState | None:
     """Load the state in a folder's checkpoint as NumPy arrays; return None if there is no checkpoint.
 
-    Pages that were recorded since the checkpoint are in it.
-    With `start`, the initial state of the run, the values must have the same number and dtype.
-
-    Raises
-    ------
-    TravError
-        If the checkpoint is damaged, or of another graph, program or choice of options.
+    Pages that were recorded since the checkpoint are in it.  With `start`, the initial state of the run, the
+    values must have the same number and dtype.
     """
     path = location("checkpoint", folder) / NAME
     _refuse_folder(path)

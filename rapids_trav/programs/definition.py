@@ -257,13 +257,7 @@ def kind_of(value: object) -> str:
 
 
 def n_arguments(function: Callable) -> int:
-    """Count the positional arguments of a function of a program.
-
-    Raises
-    ------
-    TravError
-        If it has other arguments; the message is the predicate of a sentence.
-    """
+    """Count the positional arguments of a function; the error about others is the predicate of a sentence."""
     if (known := _plain_arguments(function)) is not None:
         return known
     parameters = inspect.signature(function).parameters.values()

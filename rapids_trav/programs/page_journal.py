@@ -52,13 +52,7 @@ def may_be_token(text: str) -> bool:
 
 
 class PageJournal:
-    """Writer of the journal beside a checkpoint; several threads may record pages.
-
-    Parameters
-    ----------
-    checkpoint : path
-        The file of the checkpoint.
-    """
+    """Writer of the journal beside a checkpoint's file; several threads may record pages."""
 
     def __init__(self, checkpoint: Path) -> None:
         self._path = checkpoint.with_suffix(SUFFIX)
@@ -79,13 +73,7 @@ class PageJournal:
             self._token = bytes.fromhex(token)
 
     def record(self, first: int, values: Array) -> None:
-        """Record the changes of a page: `values` are those of the rows from `first` on.
-
-        Raises
-        ------
-        TravError
-            If it cannot be written; the checkpoint and the pages before are still there.
-        """
+        """Record the changes of a page: `values` are those of the rows from `first` on."""
         with self._lock:
             assert self._values is not None
             kept = self._values[first : first + len(values)]
@@ -137,12 +125,7 @@ def remove(checkpoint: Path) -> None:
 def replayed(checkpoint: Path, token: str, state: RunState) -> RunState:
     """Return a checkpoint's state, whose arrays are changed in place, with all complete records in it.
 
-    Without a token no journal follows the checkpoint.
-
-    Raises
-    ------
-    OSError
-        If the journal is not a file that can be read.
+    Without a token no journal follows the checkpoint.  A journal that cannot be read is an OSError.
     """
     if not token:
         return state

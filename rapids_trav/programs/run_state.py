@@ -17,29 +17,15 @@ from rapids_trav.csr.adjacency import Array
 
 @dataclass(frozen=True)
 class RunState:
-    """State of a running vertex program, as a checkpoint stores it.
+    """State of a running vertex program, as a checkpoint stores it."""
 
-    Attributes
-    ----------
-    values : array of the program's dtype, (n,)
-    active : bool array, (n,)
-        The vertices whose last change their neighbours have not seen.
-    iteration : int
-        Number of completed iterations.
-    total : float
-        Sum of the program's `total` that the last iteration used; it is computed again from the values.
-    residual : float
-        Sum of the absolute changes in the last iteration if the program has a tolerance, else NaN.
-    policy : mapping of str to float
-        What an engine has measured or decided so far, and would have to measure again: see `policy` of its
-        executors.  It has no influence on the values, and an engine passes over names of other engines.
-    """
-
-    values: Array
-    active: Array
-    iteration: int = 0
-    total: float = 0.0
-    residual: float = float("nan")
+    values: Array  # of the program's dtype, (n,)
+    active: Array  # bool, (n,): vertices whose last change their neighbours have not seen
+    iteration: int = 0  # completed iterations
+    total: float = 0.0  # of the program, in the last iteration; it is computed again from the values
+    residual: float = float("nan")  # sum of the absolute changes in the last iteration, with a tolerance
+    # What an engine has measured or decided so far, and would have to measure again: see `policy` of its
+    # executors.  It has no influence on the values, and an engine passes over names of other engines.
     policy: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -49,16 +35,8 @@ STORAGE_PENALTY = 10  # k: cost of a scattered read relative to a sequential one
 def gather_mode(active_edges: int, n_edges: int, paged: bool = False, penalty: int = STORAGE_PENALTY) -> str:
     """Return "notify" if it costs no more than "pull", else "pull".
 
-    Parameters
-    ----------
-    active_edges : int
-        Number of out-edges of the active vertices.
-    n_edges : int
-        Number of edges of the graph; an undirected edge counts once for each direction.
-    paged : bool
-        Whether the edges come from storage.
-    penalty : int
-        The factor k of storage.
+    An undirected edge counts once for each direction; `paged` edges come from storage, with the factor
+    `penalty`.
     """
     factor = 2 * penalty if paged else 2
     return "notify" if factor * active_edges <= n_edges else "pull"

@@ -88,13 +88,7 @@ def damaged(path: Path, why: str) -> TravError:
 
 
 def parse_head(path: Path, content: bytes) -> Head:
-    """Return the head that is the content of the file `path`.
-
-    Raises
-    ------
-    TravError
-        If `write.head_bytes` would not write this content, or a field has a wrong value.
-    """
+    """Return the head in the content of a file; refuse what `write.head_bytes` would not write."""
     try:
         head = json.loads(content)
         saved = isinstance(head, dict) and head.get("format") == FORMAT and head.pop("crc32", None)

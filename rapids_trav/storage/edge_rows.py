@@ -146,15 +146,10 @@ class RowReader:
     weight_advice: str  # part of a message: how to give weights to a graph that has none
 
     def inside(self, chosen: Array, where: Where | None = None, rows_at_once: int | None = None) -> Frame:
-        """Return the edges, with all their columns, that have both ends among the chosen vertices.
+        """Return the edges, with all their columns, that `where` keeps and that have both ends `chosen`.
 
-        Parameters
-        ----------
-        chosen : boolean array, (n_vertices,)
-        where : Where, optional
-            Return only the edges that this filter keeps.
-        rows_at_once : int, optional
-            Largest number of rows to process together, if the source can be sliced.
+        `chosen` is a mask, (n_vertices,).  At most `rows_at_once` rows are processed together, if the source
+        can be sliced.
         """
         raise NotImplementedError
 

@@ -42,13 +42,7 @@ FILLS = ("fillna", "fill_null")  # of pandas and cuDF, and of polars and pyarrow
 
 
 class Mask:
-    """Flags of the edges by position; equal to another with the same flags.
-
-    Parameters
-    ----------
-    flags : bool array
-        An array on the host or on the GPU; it is copied.
-    """
+    """Flags of the edges by position, on the host or on the GPU; equal to another with the same flags."""
 
     def __init__(self, flags: Array) -> None:
         host = isinstance(flags, np.ndarray)

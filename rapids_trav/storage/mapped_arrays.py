@@ -82,10 +82,7 @@ def _is_over_host_memory(array: Array) -> bool:
 class Scratch:
     """Factory of arrays that are too large for memory, in unnamed files that leave nothing behind.
 
-    Parameters
-    ----------
-    folder : path, optional
-        Folder of the files; the default is the system's folder for temporary files.
+    They are in `folder`, by default the system's folder for temporary files.
     """
 
     def __init__(self, folder: str | os.PathLike | None = None) -> None:

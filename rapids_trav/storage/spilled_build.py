@@ -27,12 +27,6 @@ class LimitedArrays:
     """The arrays of a build in host memory under a limit; the caller has counted all but the spare ones.
 
     The spare arrays are as long as the largest bucket of the build, in which a hub may have most edges.
-
-    Parameters
-    ----------
-    budget : Budget
-    spill : path, optional
-        Folder for arrays in files; the default is the folder for temporary files.
     """
 
     def __init__(self, budget: Budget, spill: str | os.PathLike[str] | None = None) -> None:
@@ -53,16 +47,7 @@ class LimitedArrays:
 
 
 class SpilledBuild(LimitedArrays):
-    """Builder of adjacencies whose large arrays are outside the engine's memory.
-
-    Parameters
-    ----------
-    engine
-    budget : Budget
-        The limit on the engine's memory.
-    spill : path, optional
-        Folder for arrays in files; the default is the folder for temporary files.
-    """
+    """Builder of adjacencies whose large arrays are outside the engine's memory; files are in `spill`."""
 
     def __init__(self, engine: Engine, budget: Budget, spill: str | os.PathLike[str] | None = None) -> None:
         super().__init__(budget, spill)

@@ -44,29 +44,13 @@ def build_adjacency(
     allocate: Allocate = lambda length, dtype, what: np.empty(length, dtype),
     allocate_spare: AllocateSpare = lambda length, dtype, what, n_threads: np.empty(length, dtype),
 ) -> Adjacency:
-    """Build compressed rows of the edges that `chunks()` yields.
+    """Build compressed rows of the edges that `chunks()` yields; see `csr.adjacency`.
 
-    Parameters
-    ----------
-    chunks : callable
-        Returns a fresh iterator over pairs `(u, v)` of integer arrays, ids from 0 to n_vertices - 1, or over
-        triples `(u, v, weight)`.  It is called twice and has to yield the same edges both times.
-    n_vertices : int
-    symmetric : bool
-        Store each edge at both its ends, a self-loop once.
-    transpose : bool
-        Rows are destinations.
-    allocate : callable(length, dtype, what), optional
-        Makes the arrays with an entry for each edge or each vertex.
-    allocate_spare : callable(length, dtype, what, n_threads), optional
-        Makes a spare array with an entry for each edge of a bucket; each of `n_threads` has one at a time.
-
-    Returns
-    -------
-    Adjacency
-        `row_offsets` (n + 1,) int32, or int64 from 2^31 entries on; `column_indices` int32, or int64 from
-        2^31 vertices on.  Rows ascend and keep multi-edges; `weights`, in the dtype of the first chunk, if
-        there are any.
+    It yields pairs or triples `(u, v, weight)`, is called twice and has to yield the same edges both times.
+    If `symmetric`, each edge is stored at both its ends, a self-loop once; with `transpose`, rows are
+    destinations.  Rows keep multi-edges, and weights have the dtype of the first chunk.  `allocate` makes the
+    arrays with an entry for each edge or vertex, and `allocate_spare` one with an entry for each edge of a
+    bucket, of which each of `n_threads` has one at a time.
     """
     shift = min(16, max(10, (n_vertices - 1).bit_length() - 10))  # low bits of a row, inside its bucket
     n_buckets = (max(n_vertices - 1, 0) >> shift) + 1

@@ -50,13 +50,7 @@ ROWS_SCANNED, ROWS, EDGES, BLOCKS_READ = range(N_COUNTS)  # entries of the count
 def components(view: LinkView, places: Array | None, options: RunOptions) -> Run:
     """Return for each vertex the smallest place in its component.
 
-    Parameters
-    ----------
-    view : LinkView
-    places : vertex array, (n,), or None
-        The place of each vertex in the caller's order, which is overwritten; None: its number.
-    options : RunOptions
-        Only `trace` and `on_page` apply.
+    `places`, (n,), has the place of each vertex in the caller's order and is overwritten; None: its number.
     """
     n = view.n_vertices
     with Threads() as team:

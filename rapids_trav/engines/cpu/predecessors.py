@@ -10,20 +10,10 @@ from rapids_trav.programs.definition import Scalar
 
 
 def smallest_predecessors(into: Adjacency, distance: Array, order: Array | None = None) -> Array:
-    """Return the smallest `u` with an edge u -> v and `distance[u] == distance[v] - 1`.
+    """Return the smallest `u` with an edge u -> v and `distance[u] == distance[v] - 1`, else -1.
 
-    Parameters
-    ----------
-    into : Adjacency
-        Row `v` holds, in ascending order, the vertices that lead to `v`.
-    distance : int32 array, (n,) or (k, n)
-    order : vertex array, (n,), optional
-        Keys by which vertices are compared; None: their numbers.
-
-    Returns
-    -------
-    vertex array of the same shape
-        -1 where `distance <= 0`.
+    Row `v` of `into` has, in ascending order, the vertices that lead to `v`.  Distances are int32, (n,) or
+    (k, n).  Vertices are compared by `order`, or by their numbers if it is None.
     """
     predecessor = np.empty(distance.shape, into.column_indices.dtype)
     with Threads() as team:
@@ -63,21 +53,8 @@ def _first_in_order(row_offsets, column_indices, distance, predecessor, order, b
 def tight_predecessors(into: Adjacency, weights: Array, distance: Array, unreached: Scalar) -> Array:
     """Return for each `v` the smallest nearer `u` with an edge u -> v that explains `distance[v]` by weight.
 
-    Parameters
-    ----------
-    into : Adjacency
-        Row `v` holds the vertices that lead to `v`.
-    weights : array
-        One for each column of `into`.
-    distance : array, (n,)
-    unreached : scalar
-        The distance that stands for "not reached".
-
-    Returns
-    -------
-    vertex array, (n,)
-        -1 where unreached, and where no `u` has `distance[u] < distance[v]` and
-        `distance[u] + weight == distance[v]`.
+    It is -1 where unreached, and where no `u` has `distance[u] < distance[v]` and
+    `distance[u] + weight == distance[v]`.
     """
     predecessor = np.empty(distance.shape, into.column_indices.dtype)
     with Threads() as team:
@@ -103,20 +80,10 @@ def _tight(row_offsets, column_indices, weights, distance, unreached, predecesso
 
 
 def walk(predecessor: Array, targets: Array) -> tuple[Array, Array]:
-    """Return the path from the root to each target, one path after another.
+    """Return the numbers of vertices of the paths from the root to each target, and the paths, concatenated.
 
-    Parameters
-    ----------
-    predecessor : vertex array, (n,)
-        -1 ends a path: the path of an unreached vertex is therefore that vertex alone.
-    targets : int array, (t,)
-        A negative target (one that the caller knows to be unreached) gives an empty path.
-
-    Returns
-    -------
-    lengths : int64 array, (t,)
-        Vertices in each path.
-    vertices : vertex array, (lengths.sum(),)
+    A predecessor of -1 ends a path: that of an unreached vertex is therefore the vertex alone.  A negative
+    target (one that the caller knows to be unreached) gives an empty path.
     """
     targets = np.require(targets, np.int64, ["C", "W"])
     lengths = np.empty(len(targets), np.int64)

@@ -103,13 +103,6 @@ def device_build_bytes(
 
     With fewer than `large` entries all are sorted at once (None: however many), and edges and result take
     less than the sort.  Otherwise edges, result and the sort of one of the ranges are there together.
-
-    Parameters
-    ----------
-    weight : int
-        Bytes of a weight; 0: there are none.
-    symmetric : bool
-        Whether each edge is two entries.
     """
     vertex = vertex_bytes(n_vertices)
     rows = _rows_bytes(False, n_vertices)

@@ -45,44 +45,21 @@ LEVEL_EDGE_BYTES, LEVEL_VERTEX_BYTES = 48, 40
 
 @dataclass(frozen=True)
 class RunShape:
-    """Properties of a run that determine its memory.
-
-    Attributes
-    ----------
-    n_vertices, n_edges : int
-        `n_edges` counts the edges that the run gathers over.
-    vertex, value, weight : int
-        Bytes of an id, of a value and of a weight (0 in an unweighted run).
-    symmetric : bool
-        Whether the adjacency is its own transpose.
-    asynchronous : bool
-    scatters : bool
-        Whether messages differ from values.
-    notifies : bool
-        Whether an iteration may gather for the notified vertices only.
-    uses_degrees : bool
-        Whether the program's functions take the degree.
-    copies_degrees : bool
-        Whether the run copies the degrees because it may not write to them.
-    counts_degrees : bool
-        Whether degrees are sums of weights, so that a run that gathers also counts edges.
-    shards : bool
-        Whether a GPU that gathers for all vertices does so by shards.
-    """
+    """Properties of a run that determine its memory; `vertex`, `value` and `weight` are bytes."""
 
     n_vertices: int
-    n_edges: int
+    n_edges: int  # that the run gathers over
     vertex: int
     value: int
-    weight: int = 0
-    symmetric: bool = True
+    weight: int = 0  # in an unweighted run
+    symmetric: bool = True  # the adjacency is its own transpose
     asynchronous: bool = False
-    scatters: bool = False
-    notifies: bool = True
-    uses_degrees: bool = False
-    copies_degrees: bool = False
-    counts_degrees: bool = False
-    shards: bool = False
+    scatters: bool = False  # messages differ from values
+    notifies: bool = True  # an iteration may gather for the notified vertices only
+    uses_degrees: bool = False  # the program's functions take the degree
+    copies_degrees: bool = False  # the run may not write to the degrees
+    counts_degrees: bool = False  # degrees are sums of weights, so that a run that gathers also counts edges
+    shards: bool = False  # a GPU that gathers for all vertices does so by shards
 
     @property
     def edge(self) -> int:
@@ -199,14 +176,8 @@ def packing_bytes(n_blocks: int, block_edges: int, column: int) -> int:
 def question_bytes(value: int, ranked: bool, given: int = 0, own: int = 0) -> int:
     """Return the most bytes per vertex that a question about a program holds in addition to the run.
 
-    Parameters
-    ----------
-    value : int
-        Bytes of a value.
-    ranked : bool
-        Whether the order of internal ids differs from that of the caller's ids.
-    given, own : int
-        Bytes per vertex for preparing the initial values, and for processing the final ones.
+    `given` are those for preparing the initial values, of `value` bytes each, and `own` those for processing
+    the final ones.  If `ranked`, the order of internal ids differs from that of the caller's ids.
     """
     return max(value + 1 + given, value * (1 + ranked) + POSITION + own)
 

@@ -53,23 +53,12 @@ COUNTED_LEAST = 1 << 10  # ... but at least this number
 
 @dataclass(frozen=True)
 class QueryBytes:
-    """Table of the bytes that each query by searches, or for components, takes on one graph.
-
-    Attributes
-    ----------
-    host : bool
-    n : int
-        Number of vertices.
-    vertex : int
-        Bytes of an internal id.
-    n_threads : int
-        Threads of the CPU engine that search at the same time.
-    """
+    """Table of the bytes that each query by searches, or for components, takes on one graph."""
 
     host: bool
-    n: int
-    vertex: int
-    n_threads: int = 1
+    n: int  # vertices
+    vertex: int  # bytes of an internal id
+    n_threads: int = 1  # of the CPU engine that search at the same time
 
     @property
     def found(self) -> int:
@@ -110,14 +99,8 @@ class QueryBytes:
     def answer(self, *, each: bool, ranked: bool, reached_only: bool) -> int:
         """Bytes, per vertex of each search, of the rows of an answer in the caller's order.
 
-        Parameters
-        ----------
-        each : bool
-            Whether rows have a source column, and batches are concatenated.
-        ranked : bool
-            Whether the order of internal ids differs from that of the caller's ids.
-        reached_only : bool
-            Whether the answer has rows for reached vertices only.
+        With `each`, rows have a source column, and batches are concatenated.  If `ranked`, the order of
+        internal ids differs from that of the caller's ids.
         """
         n_bytes = self.found if ranked or each else 0
         n_bytes += 8 if ranked else 0  # ids in the caller's type, before they are reordered

@@ -36,13 +36,7 @@ INLINED = {"forceinline": True, "no_cpython_wrapper": True, **OPTIONS}  # never 
 
 
 class ProgramCompiler:
-    """Compiler of the functions of one program.
-
-    Parameters
-    ----------
-    digest : str or None
-        Identifies the program in the cache on disk; None: the program is not cached.
-    """
+    """Compiler of the functions of one program, cached on disk by its `digest`, if it has one."""
 
     def __init__(self, digest: str | None) -> None:
         require_compiler()

@@ -18,30 +18,16 @@ NO_ROWS = np.empty(0, np.int64)
 
 @dataclass(frozen=True)
 class Piece:
-    """Vertices that gather, with their edges in memory; see `gather_parts` of `kernels`.
+    """Vertices that gather, with their edges in memory; see `gather_parts` of `kernels`."""
 
-    Attributes
-    ----------
-    rows : int64 array
-        The vertices; if empty, all from `row` on.
-    starts : int32 or int64 array, (items + 1,)
-        Position of each item's first edge in the sequence that is cut into parts.
-    edges : int32 or int64 array
-        Position of each item's first edge in the whole adjacency.
-    shift : int
-        Position in the whole adjacency at which `columns` begins.
-    n_bytes : int
-        Bytes that were read for this piece.
-    """
-
-    rows: Array
+    rows: Array  # the vertices, int64; if empty, all from `row` on
     row: int
-    starts: Array
-    edges: Array
-    shift: int
+    starts: Array  # (items + 1,): place of each item's first edge in the sequence that is cut into parts
+    edges: Array  # position of each item's first edge in the whole adjacency
+    shift: int  # position in the whole adjacency at which `columns` begins
     columns: Array
     weights: Array | None
-    n_bytes: int = 0
+    n_bytes: int = 0  # that were read for this piece
 
     @property
     def listed(self) -> bool:

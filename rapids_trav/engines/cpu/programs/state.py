@@ -24,17 +24,7 @@ class ProgramWork:
 
     An iteration reads `values` and `messages`, and writes `new_values` and `new_messages`.  In an
     asynchronous run these are the same arrays.  Without `scatter` the messages are the values themselves.
-
-    Attributes
-    ----------
-    active : bool array, (n,)
-        The active vertices, unless `lists` holds them; there are `n_active`, with `active_edges` out-edges.
-    out_weights : array or None
-        Weights of the edges in `view.out.column_indices`.
-    used_total, next_total : float
-        Sum of the program's `total` that the last iteration used, and the one that the next will use.
-    residual : float
-        Sum of the absolute changes in the last iteration; NaN without a tolerance.
+    The active vertices are those of `active`, unless `lists` holds them.
     """
 
     def __init__(
