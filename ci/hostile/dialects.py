@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from rapids_trav.io import files
-from rapids_trav.io.dialect import TextOptions
+from rapids_trav.io.dialect import FileOptions
 
 from .cases import Case
 from .oracle import expect
@@ -135,9 +135,7 @@ def _r(draw: random.Random, table: pd.DataFrame, header: bool) -> tuple[str, dic
 
 def _read_back(seed: str) -> None:
     table = _table(random.Random(seed))
-    said = dict(table.said)
-    ends = {name: said.pop(name) for name in ("src", "dst") if name in said}
     Path("edges").write_bytes(table.content)
-    found = files.read([Path("edges")], "auto", TextOptions(**said), **ends)
+    found = files.read([Path("edges")], FileOptions(**table.said))
     pairs = list(zip(*(found.frame[end[0]].astype(str) for end in (found.src, found.dst)), strict=True))
     expect(pairs == table.pairs, f"{pairs} instead of {table.pairs} in {table.content[:300]!r}")

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import fields
 from pathlib import Path
 
 import click
 
 from rapids_trav.errors import TravError
 from rapids_trav.io import check_output
-from rapids_trav.io.dialect import TextOptions
-
-OF_TEXT = tuple(field.name for field in fields(TextOptions))
 
 
 @contextmanager

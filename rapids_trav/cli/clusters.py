@@ -6,7 +6,6 @@ import codecs
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -22,8 +21,7 @@ from distributed.comm.addressing import get_address_host_port
 from rapids_trav.engines import gpu_is_there
 from rapids_trav.errors import TravError, first_line
 from rapids_trav.frames.columns import Frame
-from rapids_trav.io.columns import Ends, find_ends
-from rapids_trav.io.dialect import Dialect, TextOptions
+from rapids_trav.io.dialect import Dialect, FileOptions
 from rapids_trav.io.formats import TEXTS, compression_of
 from rapids_trav.io.header import ends_of
 from rapids_trav.io.rows import Stream, Tally, strict
@@ -65,18 +63,18 @@ def engine_of(client: Client, asked: str = "auto") -> str:
     return "cuda" if found and all(found.values()) else "cpu"
 
 
-def read(
-    path: Path, format_: str, engine: str, named: tuple[Ends, Ends], text: TextOptions
-) -> tuple[Frame, tuple[list[str], list[str]]]:
+def read(path: Path, options: FileOptions, engine: str) -> tuple[Frame, tuple[list[str], list[str]]]:
     """Return the Dask frame of a file or folder that all workers can read, and the ends of its edges."""
     backend = "cudf" if engine == "cuda" else "pandas"
     with dask.config.set({"dataframe.backend": backend, "dataframe.convert-string": False}):
-        if format_ == "parquet":
+        if options.format == "parquet":
             frame = dask.dataframe.read_parquet(str(path), index=False)
-            return frame, find_ends(list(frame.columns), *named)
-    if format_ not in TEXTS or path.is_dir():
-        raise click.UsageError(f"--scheduler does not read {format_}: save the edges as Parquet or CSV.")
-    dialect = find_dialect(path, replace(text, delimiter="\t") if format_ == "tsv" else text, *named)
+            return frame, options.ends(list(frame.columns))
+    if options.format not in TEXTS or path.is_dir():
+        raise click.UsageError(
+            f"--scheduler does not read {options.format}: save the edges as Parquet or CSV."
+        )
+    dialect = find_dialect(path, options)
     compressed = compression_of(path)
     if (
         dialect.multiline
@@ -85,8 +83,8 @@ def read(
         or compressed in NO_DASK
     ):
         raise click.UsageError("--scheduler reads lines of UTF-8: save the edges as Parquet.")
-    ends = ends_of(path, dialect, *named)
-    frame = _text(path, dialect, ends, text.string_ids, compressed)
+    ends = ends_of(path, dialect, options)
+    frame = _text(path, dialect, ends, options.string_ids, compressed)
     return (frame.to_backend("cudf") if engine == "cuda" else frame), ends
 
 

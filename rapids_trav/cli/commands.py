@@ -17,7 +17,7 @@ from rapids_trav.cli.edges import edge_options, edge_paths, file_options, open_g
 from rapids_trav.cli.options import Given
 from rapids_trav.cli.report import console, count, progress, seconds, steps
 from rapids_trav.doctor import Examination, examine
-from rapids_trav.io.dialect import TextOptions
+from rapids_trav.io.dialect import FileOptions
 from rapids_trav.io.inspection import EdgeFileReport, inspect
 from rapids_trav.utilities.locations import reachable
 from rapids_trav.utilities.sizes import readable
@@ -77,25 +77,17 @@ def save(folder: str, quiet: bool, **edges: Given) -> None:
 @app.command("inspect", short_help="How a file of edges is read.")
 @file_options
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def inspect_files(
-    edges: tuple[str, ...],
-    src: tuple[str, ...],
-    dst: tuple[str, ...],
-    weight: str | None,
-    format_: str,
-    as_json: bool,
-    **given: Given,
-) -> None:
+def inspect_files(edges: tuple[str, ...], as_json: bool, **given: Given) -> None:
     """Tell how EDGES are read and what they hold: dialect, columns, ends, weights, counts and degrees.
 
     \b
     rapids-trav inspect edges.csv
     """
     with wrong_option():
-        text = TextOptions(**given)
+        options = FileOptions(**given)
     paths = edge_paths(edges)
     with progress("Reading the edges"):
-        report = inspect(paths, format_, text, list(src) or None, list(dst) or None, weight)
+        report = inspect(paths, options)
     if as_json:
         click.echo(json.dumps(report.as_dict(), indent=2))
     else:

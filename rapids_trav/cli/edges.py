@@ -15,24 +15,23 @@ from typing import BinaryIO
 import click
 
 from rapids_trav import datasets
-from rapids_trav.cli.checks import OF_TEXT, refuse_given, wrong_option
-from rapids_trav.cli.ids import IdReader, check_types, id_readers, readers, split_id
-from rapids_trav.cli.options import Given, applied, derived, gpus
+from rapids_trav.cli.checks import refuse_given, wrong_option
+from rapids_trav.cli.ids import IdReader, id_readers, readers, split_id
+from rapids_trav.cli.options import Given, applied, derived, gpus, taken
 from rapids_trav.cli.report import progress
 from rapids_trav.doctor import choose_engine
 from rapids_trav.engines import NAMES, select, spread_over
 from rapids_trav.errors import TravError
 from rapids_trav.graph import Graph
 from rapids_trav.io import FORMATS, files
-from rapids_trav.io.columns import find_ends, position
-from rapids_trav.io.dialect import TextOptions
+from rapids_trav.io.columns import Name
+from rapids_trav.io.dialect import OF_TEXT, FileOptions
 from rapids_trav.io.formats import TEXTS
-from rapids_trav.io.tables import EdgeTable, import_cudf, read_schema
+from rapids_trav.io.tables import EdgeTable, import_cudf, read_schema, refuse_nested
 from rapids_trav.io.write import to_pandas
 from rapids_trav.saved.write import is_saved_graph
 from rapids_trav.storage.build_options import BuildOptions
 
-NamedEnds = tuple[list[str] | None, list[str] | None]  # columns of both ends that the caller named
 KINDS = {"parquet": "Parquet", "mtx": "a Matrix Market file"}
 
 
@@ -45,31 +44,35 @@ def _not_empty(context: click.Context, parameter: click.Parameter, value: tuple[
     return value
 
 
+def _columns(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> list[str] | None:
+    return list(value) or None
+
+
 file_options = applied(
     click.argument("edges", nargs=-1, required=True, callback=_not_empty),
     click.option(
         "--src",
         multiple=True,
+        callback=_columns,
         help="Column of edge sources, by name or number from 1; repeat it for ids of several columns.",
     ),
-    click.option("--dst", multiple=True, help="Column of edge destinations."),
-    derived(BuildOptions, "weight", help="Column of the edges' weights, given like --src."),
+    click.option("--dst", multiple=True, callback=_columns, help="Column of edge destinations."),
+    derived(FileOptions, "weight", help="Column of the edges' weights, given like --src."),
     click.option(
         "--format",
-        "format_",
         type=click.Choice(["auto", *FORMATS]),
         default="auto",
         help="Format of EDGES, by default found from their content.",
     ),
-    derived(TextOptions, "delimiter", help="Character between two fields of a text file."),
+    derived(FileOptions, "delimiter", help="Character between two fields of a text file."),
     click.option(
         "--header/--no-header", default=None, help="Whether a text file's first line names columns."
     ),
-    derived(TextOptions, "comment", help="Sign that begins a comment, '' for none.  [default: # and %]"),
-    derived(TextOptions, "quote", help="Character around fields, '' if quotes are ordinary characters."),
-    derived(TextOptions, "encoding", help="Encoding of a text file, such as latin-1."),
-    derived(TextOptions, "decimal", help="Sign before a fraction.", type=click.Choice([".", ","])),
-    derived(TextOptions, "string_ids", help="Take the ids of a text file as they are written: NA is an id."),
+    derived(FileOptions, "comment", help="Sign that begins a comment, '' for none.  [default: # and %]"),
+    derived(FileOptions, "quote", help="Character around fields, '' if quotes are ordinary characters."),
+    derived(FileOptions, "encoding", help="Encoding of a text file, such as latin-1."),
+    derived(FileOptions, "decimal", help="Sign before a fraction.", type=click.Choice([".", ","])),
+    derived(FileOptions, "string_ids", help="Take the ids of a text file as they are written: NA is an id."),
 )
 engine_option = derived(
     BuildOptions,
@@ -105,7 +108,7 @@ edge_options = applied(
     ),
 )
 # Options that describe files; a saved graph stores these properties.
-OF_FILES = ("src", "dst", "directed", "format_", *OF_TEXT)
+OF_FILES = ("src", "dst", "directed", "format", *OF_TEXT)
 
 
 @dataclass(frozen=True)
@@ -132,60 +135,47 @@ class OpenGraph:
 
 def open_graph(
     edges: tuple[str, ...],
-    src: tuple[str, ...],
-    dst: tuple[str, ...],
     directed: bool | None,
-    format_: str,
     engine: str,
-    memory_limit: str | None = None,
-    spill: str | None = None,
     variant: str = "auto",
-    weight: str | None = None,
     scheduler: str | None = None,
-    devices: str | list[int] | None = None,
     **given: Given,
 ) -> OpenGraph:
     """Read the edges and build the graph, or open a saved one, on an engine that has the variant.
 
-    With a `scheduler` the graph is on the workers of its cluster, with `devices` on these GPUs together.
-    The other arguments are those of `TextOptions`.
+    With a `scheduler` the graph is on the workers of its cluster.  The other arguments are those of
+    `FileOptions` and `BuildOptions`.
     """
-    if len(src) != len(dst):
-        raise click.UsageError("--src and --dst go together: name as many columns with each.")
-    ends = list(src) or None, list(dst) or None
     with wrong_option():
-        BuildOptions(memory_limit=memory_limit, spill=spill, devices=devices)
-        text = TextOptions(**given)
-    if scheduler is not None:
-        return _open_on_cluster(scheduler, edges, ends, directed, format_, text, engine)
-    engine = _engine_with(variant, choose_engine() if engine == "auto" else engine)
-    if devices is not None:
-        with wrong_option():
-            spread_over(select(engine, "pandas"), devices)
+        options = FileOptions(**taken(FileOptions, given))
+        BuildOptions(**given)
     start = time.perf_counter()
-    if len(edges) == 1 and is_saved_graph(path := Path(edges[0])):
-        refuse_given(("devices",), f"edges, and {path} is a saved graph")
-        return _open_saved(path, engine, memory_limit, spill, start, weight)
     if is_shipped(edges) and directed is None:
         directed = datasets.DIRECTED[edges[0]]
+    if scheduler is not None:
+        return _open_on_cluster(scheduler, edges, directed, options, engine, start)
+    engine = _engine_with(variant, choose_engine() if engine == "auto" else engine)
+    if (devices := given.get("devices")) is not None:
+        with wrong_option():
+            spread_over(select(engine, "pandas"), devices)
+    if len(edges) == 1 and is_saved_graph(path := Path(edges[0])):
+        return _open_saved(path, engine, options.weight, given, start)
     paths = edge_paths(edges)
-    format_ = files.format_of(paths, format_)
+    options = replace(options, format=files.format_of(paths, options.format))
     name = _name_of(edges)
-    if format_ not in TEXTS:
-        refuse_given(OF_TEXT, f"text, and {name} is {KINDS.get(format_, format_)}")
+    if options.format not in TEXTS:
+        refuse_given(OF_TEXT, f"text, and {name} is {KINDS.get(options.format, options.format)}")
     with progress("Reading the edges and building the graph"):
-        found = _read(paths, format_, text, ends, weight, bool(directed), engine)
+        found = _read(paths, options, bool(directed), engine)
         graph = Graph.from_edges(
             found.frame,
             found.src,
             found.dst,
             directed=bool(found.directed if directed is None else directed),
-            weight=found.weight if weight is not None else None,
+            weight=found.weight if options.weight is not None else None,
             vertices=found.vertices,
             engine=engine,
-            memory_limit=memory_limit,
-            spill=spill,
-            devices=devices,
+            **given,
         )
     return OpenGraph(graph, name, engine, id_readers(graph), time.perf_counter() - start, found.comments)
 
@@ -218,36 +208,26 @@ def _name_of(edges: tuple[str, ...]) -> str:
     return name if len(edges) == 1 else f"{name} and {len(edges) - 1} more"
 
 
-def _read(
-    paths: list[Path],
-    format_: str,
-    text: TextOptions,
-    ends: NamedEnds,
-    weight: str | None,
-    both_directions: bool,
-    engine: str,
-) -> EdgeTable:
+def _read(paths: list[Path], options: FileOptions, both_directions: bool, engine: str) -> EdgeTable:
     """Read the edges; those of Parquet stay in their files, of which the graph reads a part at a time."""
-    if format_ != "parquet":
-        found = files.read(paths, format_, text, *ends, weight, both_directions=both_directions)
+    if options.format != "parquet":
+        found = files.read(paths, options, both_directions=both_directions)
         frame = import_cudf().DataFrame(found.frame) if engine == "cuda" else found.frame
         return replace(found, frame=frame)
     names = read_schema(paths[0]).names
-    src, dst = find_ends(names, *ends)
+    src, dst = options.ends(names)
     for path in paths:
-        check_types(path, src, dst)
-    weight = None if weight is None else names[position(weight, names)]
-    return EdgeTable(paths if len(paths) > 1 else paths[0], src, dst, weight=weight)
+        refuse_nested(path, read_schema(path), [*src, *dst])
+    return EdgeTable(paths if len(paths) > 1 else paths[0], src, dst, weight=options.weighed(names))
 
 
 def _open_on_cluster(
     scheduler: str,
     edges: tuple[str, ...],
-    named: NamedEnds,
     directed: bool | None,
-    format_: str,
-    text: TextOptions,
+    options: FileOptions,
     engine: str,
+    start: float,
 ) -> OpenGraph:
     """Build a graph on the workers of a cluster, which read the edges."""
     from rapids_trav.cli import clusters  # imports Dask
@@ -256,46 +236,41 @@ def _open_on_cluster(
         ("memory_limit", "spill", "devices", "variant", "weight", "weighted"),
         "a graph in this process, and --scheduler spreads it over workers",
     )
-    start = time.perf_counter()
-    path = Path(edges[0])
-    if is_shipped(edges):
-        path = datasets.path(edges[0])
-        directed = datasets.DIRECTED[edges[0]] if directed is None else directed
+    path = datasets.path(edges[0]) if is_shipped(edges) else Path(edges[0])
     if len(edges) > 1 or is_saved_graph(path) or not (path.is_file() or path.is_dir()):
         raise click.UsageError(
             f"EDGES {' '.join(edges)} is not a file or folder of edges, which --scheduler needs: name one "
             f"that all workers reach."
         )
-    format_ = files.format_of([path], format_)
+    options = replace(options, format=files.format_of([path], options.format))
     context = click.get_current_context()
     client = context.with_resource(clusters.connected(scheduler))
     with progress("Reading the edges and building the graph"):
         engine = clusters.engine_of(client, engine)
-        source, ends = clusters.read(path.absolute(), format_, engine, named, text)
+        source, ends = clusters.read(path.absolute(), options, engine)
         graph = Graph.from_edges(source, *ends, directed=bool(directed), engine=engine, client=client)
         context.call_on_close(graph.close)
         first = to_pandas(graph.degrees().head(1)).drop(columns="degree")
-    return OpenGraph(
-        graph, _name_of(edges), engine, readers(first, list(first.dtypes)), time.perf_counter() - start
-    )
+    found = readers(first, list(first.dtypes))
+    return OpenGraph(graph, _name_of(edges), engine, found, time.perf_counter() - start)
 
 
 def _open_saved(
-    path: Path, engine: str, memory_limit: str | None, spill: str | None, start: float, weight: str | None
+    path: Path, engine: str, weight: Name | None, given: dict[str, Given], start: float
 ) -> OpenGraph:
     """Open a saved graph; refuse options that describe a file of edges."""
-    refuse_given(OF_FILES, f"edges, and {path} is a saved graph")
+    refuse_given((*OF_FILES, "devices"), f"edges, and {path} is a saved graph")
+    given.pop("devices", None)
     with progress("Opening the graph"):
-        graph = Graph.open(path, engine=engine, memory_limit=memory_limit, spill=spill)
+        graph = Graph.open(path, engine=engine, **given)
     if weight is not None and graph.weight is None:
         raise click.UsageError(
             f"--weight is a column of edges, and {path} was saved without weights: save the edges again "
-            f"with --weight {shlex.quote(weight)}."
+            f"with --weight {shlex.quote(str(weight))}."
         )
     refuse_given(("weight",), f"edges, and {path} is a saved graph, with its weights")
-    return OpenGraph(
-        graph, click.format_filename(path), engine, id_readers(graph), time.perf_counter() - start
-    )
+    name = click.format_filename(path)
+    return OpenGraph(graph, name, engine, id_readers(graph), time.perf_counter() - start)
 
 
 def _engine_with(variant: str, engine: str) -> str:

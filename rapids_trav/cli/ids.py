@@ -1,4 +1,4 @@
-"""Vertex ids as they are written on the command line, and columns of files that may hold them."""
+"""Vertex ids as they are written on the command line."""
 
 from __future__ import annotations
 
@@ -7,17 +7,14 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from datetime import date, time, tzinfo
 from decimal import Decimal
-from pathlib import Path
 from uuid import UUID
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import Dtype
 from rapids_trav.graph import Graph
-from rapids_trav.io.tables import read_schema
 from rapids_trav.io.write import to_pandas
 
 SEVERAL = "Several columns: a,b; a value with a comma in double quotes: '\"a,b\",c'."
@@ -98,14 +95,3 @@ def _time(text: str, zone: tzinfo | None) -> pd.Timestamp:
     if zone is None and stamp.tzinfo is not None:
         raise ValueError(text)
     return stamp.tz_localize(zone) if zone is not None and stamp.tzinfo is None else stamp
-
-
-def check_types(path: Path, src: list[str], dst: list[str]) -> None:
-    """Refuse Parquet columns of lists and structs, which cannot be ids."""
-    schema = read_schema(path)
-    for name in (*src, *dst):
-        if pa.types.is_nested(schema.field(name).type):
-            raise TravError(
-                f"Column {name!r} holds {schema.field(name).type}, which is not an id: give each part a "
-                f"column of its own."
-            )

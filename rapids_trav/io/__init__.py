@@ -12,8 +12,8 @@ from rapids_trav.errors import TravError, written
 from rapids_trav.frames import proxies
 from rapids_trav.frames.columns import Frame, Values
 from rapids_trav.io import files
-from rapids_trav.io.columns import Ends, Name, check_names
-from rapids_trav.io.dialect import TextOptions
+from rapids_trav.io.columns import Ends, Name
+from rapids_trav.io.dialect import FileOptions
 from rapids_trav.io.formats import FORMATS, check_columns
 from rapids_trav.io.inspection import EdgeFileReport, inspect
 from rapids_trav.io.tables import import_cudf
@@ -129,11 +129,12 @@ def read_edges(
     """
     check_library(library)
     _check_names("columns", columns)
-    text = TextOptions(delimiter, header, comment, quote, encoding, decimal, string_ids)
+    options = FileOptions(
+        src, dst, weight, format, delimiter, header, comment, quote, encoding, decimal, string_ids
+    )
     with shown("read_edges", progress):
-        _check_ends(src, dst, weight)
         paths = _locations(path)
-        found = files.read(paths, format, text, src, dst, weight, library, columns, both_directions)
+        found = files.read(paths, options, library, columns, both_directions)
     frame = found.frame
     if columns is not None and found.format != "parquet":
         check_columns(paths[0], list(frame.columns), columns)
@@ -186,14 +187,10 @@ def inspect_edges(
     >>> report.vertices, report.weights, report.comments
     (3, ['weight'], 1)
     """
-    text = TextOptions(delimiter, header, comment, quote, encoding, decimal, string_ids)
-    _check_ends(src, dst, weight)
-    return inspect(_locations(path), format, text, src, dst, weight)
-
-
-def _check_ends(src: object, dst: object, weight: object) -> None:
-    for what, name in (("src", src), ("dst", dst), ("weight", weight)):
-        check_names(what, name)
+    options = FileOptions(
+        src, dst, weight, format, delimiter, header, comment, quote, encoding, decimal, string_ids
+    )
+    return inspect(_locations(path), options)
 
 
 def _locations(path: Paths) -> list[Path]:

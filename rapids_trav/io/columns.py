@@ -127,13 +127,10 @@ def check_names(what: str, names: object) -> None:
         )
 
 
-def find_ends(names: Sequence[str], src: Ends, dst: Ends) -> tuple[list[str], list[str]]:
+def find_ends(names: Sequence[str], src: Sequence[Name], dst: Sequence[Name]) -> tuple[list[str], list[str]]:
     """Return the columns of both ends: those named, those of usual names, or the only two."""
-    sides = [as_list(src), as_list(dst)]
-    if len(sides[0]) != len(sides[1]):
-        raise TravError("src and dst go together: name as many columns with each.")
-    if sides[0]:
-        found = [[names[position(name, names)] for name in side] for side in sides]
+    if src:
+        found = [[names[position(name, names)] for name in side] for side in (src, dst)]
         if set(found[0]) & set(found[1]):
             raise TravError(f"src and dst both name {listed(found[0])}: give each end its own column.")
         return found[0], found[1]

@@ -12,14 +12,22 @@ from pathlib import Path
 import numpy as np
 
 from rapids_trav.errors import TravError, written
+from rapids_trav.io.columns import Ends, Name, as_list, check_names, find_ends, position
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
-@dataclass(frozen=True)
-class TextOptions:
-    """What a caller says about a text file, as `read_edges` documents it; None is found from the file."""
+OF_TEXT = ("delimiter", "header", "comment", "quote", "encoding", "decimal", "string_ids")
 
+
+@dataclass(frozen=True)
+class FileOptions:
+    """What a caller says about files of edges, as `read_edges` documents it; None is found from the files."""
+
+    src: Ends = None
+    dst: Ends = None
+    weight: Name | None = None
+    format: str = "auto"
     delimiter: str | None = None
     header: bool | None = None
     comment: str | None = None
@@ -29,6 +37,10 @@ class TextOptions:
     string_ids: bool = False
 
     def __post_init__(self) -> None:
+        for name in ("src", "dst", "weight"):
+            check_names(name, getattr(self, name))
+        if len(as_list(self.src)) != len(as_list(self.dst)):
+            raise TravError("src= and dst= go together: name as many columns with each.")
         for name, known, advice in (
             ("delimiter", _is_sign(self.delimiter) and self.delimiter != '"',
              "cannot stand between two fields: give one ASCII character, such as a comma, a tab or a blank"),
@@ -43,6 +55,14 @@ class TextOptions:
         ):  # fmt: skip
             if not known and getattr(self, name) is not None:
                 raise TravError(f"{name}={written(getattr(self, name))} {advice}.")
+
+    def ends(self, names: Sequence[str]) -> tuple[list[str], list[str]]:
+        """Return the columns of both ends, of those with these names."""
+        return find_ends(names, as_list(self.src), as_list(self.dst))
+
+    def weighed(self, names: Sequence[str]) -> str | None:
+        """Return the column of the weights, of those with these names."""
+        return None if self.weight is None else names[position(self.weight, names)]
 
 
 def _is_sign(value: object) -> bool:

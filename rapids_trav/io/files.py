@@ -13,8 +13,7 @@ import pyarrow as pa
 
 from rapids_trav.errors import NoEdgesError, TravError
 from rapids_trav.frames.columns import Frame
-from rapids_trav.io.columns import Ends, Name, find_ends, position
-from rapids_trav.io.dialect import TextOptions
+from rapids_trav.io.dialect import FileOptions
 from rapids_trav.io.formats import BROKEN, FORMATS, TEXTS, compression_of, find_format, reading_error
 from rapids_trav.io.graph_texts import read_dimacs, read_foreign, read_matrix_market, read_metis
 from rapids_trav.io.header import check_second_row, ends_of
@@ -28,6 +27,7 @@ from rapids_trav.io.tables import (
     read_orc,
     read_parquet,
     read_schema,
+    refuse_nested,
     to_frame,
 )
 from rapids_trav.io.text import check_first_row, check_weight, read_rows
@@ -76,24 +76,20 @@ def format_of(paths: Sequence[Path], format: str) -> str:
 
 def read(
     paths: Sequence[Path],
-    format: str,
-    text: TextOptions,
-    src: Ends = None,
-    dst: Ends = None,
-    weight: Name | None = None,
+    options: FileOptions,
     library: str = "pandas",
     columns: Sequence[str] | None = None,
     both_directions: bool = False,
 ) -> EdgeTable:
     """Read edges from files of one format; the arguments are those of `read_edges`."""
-    format = format_of(paths, format)
-    if format == "parquet":
-        return _read_parquet(paths, src, dst, weight, library, columns)
+    options = replace(options, format=format_of(paths, options.format))
+    if options.format == "parquet":
+        return _read_parquet(paths, options, library, columns)
     parts: dict[Path, EdgeTable] = {}
     files = files_of(paths)
     for number, file in enumerate(files, 1):
         try:
-            parts[file] = _read_file(file, format, text, src, dst, weight, both_directions)
+            parts[file] = _read_file(file, options, both_directions)
         except NoEdgesError:  # as the last parts of what Spark writes
             if number == len(files) and not parts:
                 raise
@@ -101,10 +97,10 @@ def read(
             raise reading_error(file, error) from error
         report(number, len(files), "files")
     kinds = {str(part.frame[part.src[0]].dtype) for part in parts.values()}
-    if len(kinds) > 1 and format in TEXTS:
-        text = replace(text, string_ids=True)  # words in one file make words of all
-        parts = {file: _read_file(file, format, text, src, dst, weight, both_directions) for file in parts}
-    return _not_empty(replace(_joined(list(parts), list(parts.values())), format=format), paths)
+    if len(kinds) > 1 and options.format in TEXTS:
+        options = replace(options, string_ids=True)  # words in one file make words of all
+        parts = {file: _read_file(file, options, both_directions) for file in parts}
+    return _not_empty(replace(_joined(list(parts), list(parts.values())), format=options.format), paths)
 
 
 def _not_empty(found: EdgeTable, paths: Sequence[Path]) -> EdgeTable:
@@ -136,15 +132,14 @@ def _joined(files: Sequence[Path], parts: Sequence[EdgeTable]) -> EdgeTable:
     )
 
 
-def _read_file(
-    file: Path, format: str, text: TextOptions, src: Ends, dst: Ends, weight: Name | None, both: bool
-) -> EdgeTable:
+def _read_file(file: Path, options: FileOptions, both: bool) -> EdgeTable:
+    format = options.format
     if format in TEXTS:
-        return read_text(file, format, text, src, dst, weight)
+        return _read_text(file, options)
     if format in ("json", "feather", "orc"):
         directed = vertices = None
         if format == "json":
-            table, directed, vertices = read_json(file, text.encoding)
+            table, directed, vertices = read_json(file, options.encoding)
         else:
             table = (read_feather if format == "feather" else read_orc)(file)
             for name, index in range_of(table.schema).items():
@@ -152,7 +147,7 @@ def _read_file(
             # Without the metadata of pandas, which would make columns an index.
             unnamed = [name for name in table.column_names if re.fullmatch(r"__index_level_\d+__", name)]
             table = table.drop_columns(unnamed).replace_schema_metadata()
-        ends = find_ends(table.column_names, src, dst)
+        ends = options.ends(table.column_names)
         check_ends(file, table, [*ends[0], *ends[1]])
         found = EdgeTable(to_frame(table), *ends, directed=directed, vertices=vertices)
     elif format == "mtx":
@@ -162,34 +157,29 @@ def _read_file(
     elif format == "metis":
         found = read_metis(file, both)
     else:
-        found = read_foreign(file, format, text.encoding)
+        found = read_foreign(file, format, options.encoding)
     names = list(found.frame.columns)
-    if src is not None or dst is not None:
-        ends = find_ends(names, src, dst)
-        found = replace(found, src=ends[0], dst=ends[1])
-    return found if weight is None else replace(found, weight=names[position(weight, names)])
+    if options.src is not None:
+        src, dst = options.ends(names)
+        found = replace(found, src=src, dst=dst)
+    return replace(found, weight=options.weighed(names) or found.weight)
 
 
-def read_text(
-    file: Path, format: str, text: TextOptions, src: Ends, dst: Ends, weight: Name | None
-) -> EdgeTable:
-    """Read delimited text."""
-    if format == "tsv" and text.delimiter is None:
-        text = replace(text, delimiter="\t")
-    dialect = find_dialect(file, text, src, dst, weight)
-    ends = ends_of(file, dialect, src, dst)
-    if not text.string_ids:
+def _read_text(file: Path, options: FileOptions) -> EdgeTable:
+    dialect = find_dialect(file, options)
+    ends = ends_of(file, dialect, options)
+    if not options.string_ids:
         check_second_row(file, dialect, [*ends[0], *ends[1]])
-    weighed = None if weight is None else dialect.names[position(weight, dialect.names)]
+    weighed = options.weighed(dialect.names)
     try:
-        table, comments = read_rows(file, dialect, ends, text.string_ids)
+        table, comments = read_rows(file, dialect, ends, options.string_ids)
     except TravError:
-        if not text.quote or dialect.multiline:
+        if not options.quote or dialect.multiline:
             raise
         # Fields may go over several lines further down.
         dialect = replace(dialect, multiline=True)
-        table, comments = read_rows(file, dialect, ends, text.string_ids)
-    if src is None and not dialect.header:
+        table, comments = read_rows(file, dialect, ends, options.string_ids)
+    if options.src is None and not dialect.header:
         check_first_row(file, dialect, table)
     if weighed is not None:
         check_weight(file, dialect, table, weighed)
@@ -197,24 +187,14 @@ def read_text(
 
 
 def _read_parquet(
-    paths: Sequence[Path],
-    src: Ends,
-    dst: Ends,
-    weight: Name | None,
-    library: str,
-    columns: Sequence[str] | None,
+    paths: Sequence[Path], options: FileOptions, library: str, columns: Sequence[str] | None
 ) -> EdgeTable:
     if paths[0].is_file() and compression_of(paths[0]):
         raise TravError(f"{paths[0]} is compressed, and Parquet is compressed inside: decompress the file.")
     schema = read_schema(paths[0])
     names = [*range_of(schema), *schema.names]
-    ends = find_ends(names, src, dst) if columns is None else ([], [])
-    for name in (*ends[0], *ends[1]):
-        if name in schema.names and pa.types.is_nested(schema.field(name).type):
-            raise TravError(
-                f"Column {name!r} of {paths[0]} holds lists or objects: name a column of plain values with "
-                f"src= or dst=."
-            )
+    ends = options.ends(names) if columns is None else ([], [])
+    refuse_nested(paths[0], schema, [*ends[0], *ends[1]])
     frames = []
     for path in paths:
         frames.append(read_parquet(path, library, columns))
@@ -238,5 +218,4 @@ def _read_parquet(
         frame = frame.reset_index()[names]
     elif len(frames) > 1:
         frame = frame.reset_index(drop=True)
-    weighed = None if weight is None else names[position(weight, names)]
-    return _not_empty(EdgeTable(frame, *ends, weight=weighed, format="parquet"), paths)
+    return _not_empty(EdgeTable(frame, *ends, weight=options.weighed(names), format="parquet"), paths)

@@ -8,8 +8,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from rapids_trav.errors import EdgeColumnsError, TravError, UnknownColumnError
-from rapids_trav.io.columns import Ends, Name, find_ends, position, resembles_a_value, usual_ends
-from rapids_trav.io.dialect import Dialect, is_number
+from rapids_trav.io.columns import Name, position, resembles_a_value, usual_ends
+from rapids_trav.io.dialect import Dialect, FileOptions, is_number
 
 NULLS = ("NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "Null", "None", "\\N", "nil")
 YEAR = re.compile("(19|20)[0-9][0-9]")
@@ -83,16 +83,16 @@ def unique_names(path: Path, fields: Sequence[str], free: bool) -> tuple[str, ..
     return tuple(f"{name}_{i}" if name in names[: i - 1] else name for i, name in enumerate(names, 1))
 
 
-def ends_of(path: Path, dialect: Dialect, src: Ends, dst: Ends) -> tuple[list[str], list[str]]:
+def ends_of(path: Path, dialect: Dialect, options: FileOptions) -> tuple[list[str], list[str]]:
     """Return the columns of both ends; without names the first two, if the others are not like them."""
     names, rows = dialect.names, dialect.sample
-    if src is None and dst is None and not usual_ends(names[1:]) and _is_matrix(names, rows):
+    if options.src is None and not usual_ends(names[1:]) and _is_matrix(names, rows):
         raise EdgeColumnsError(
             f"{path} looks like a matrix, with a row and a column for each vertex: write each edge as a row, "
             f"or name both ends with src= and dst= if it is none."
         )
-    if src is not None or dst is not None or dialect.header:
-        return find_ends(names, src, dst)
+    if options.src is not None or dialect.header:
+        return options.ends(names)
     if (named := usual_ends(dialect.explained)) and named != dialect.explained[:2]:
         raise EdgeColumnsError(
             f"{path} has a comment that names the columns {', '.join(dialect.explained)}: name both ends, "

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from rapids_trav.errors import EdgeColumnsError
-from rapids_trav.io.columns import Ends, Name
-from rapids_trav.io.dialect import Dialect, TextOptions
+from rapids_trav.io.dialect import Dialect, FileOptions
 from rapids_trav.io.files import files_of, format_of, read
 from rapids_trav.io.formats import TEXTS, compression_of
 from rapids_trav.io.sniff import find_dialect
@@ -85,28 +84,19 @@ class EdgeFileReport:
         return asdict(self)
 
 
-def inspect(
-    paths: Sequence[Path],
-    format: str,
-    text: TextOptions,
-    src: Ends = None,
-    dst: Ends = None,
-    weight: Name | None = None,
-) -> EdgeFileReport:
+def inspect(paths: Sequence[Path], options: FileOptions) -> EdgeFileReport:
     """Return the report of files that exist."""
     files = files_of(paths)
-    format = format_of(paths, format)
-    compression = compression_of(files[0])
+    options = replace(options, format=format_of(paths, options.format))
+    about = list(map(str, files)), options.format, compression_of(files[0])
     try:
-        found = read(paths, format, text, src, dst, weight)
+        found = read(paths, options)
     except EdgeColumnsError as error:
-        if format not in TEXTS:
+        if options.format not in TEXTS:
             raise
-        dialect = find_dialect(files[0], text, src, dst, weight)
+        dialect = find_dialect(files[0], options)
         types = {name: str(type) for name, type in first_types(dialect, [], True).items()}
-        return EdgeFileReport(
-            list(map(str, files)), format, compression, _told(dialect), types, [], [], str(error), [], None
-        )
+        return EdgeFileReport(*about, _told(dialect), types, [], [], str(error), [], None)
     frame = found.frame
     weights = [
         str(name)
@@ -116,9 +106,7 @@ def inspect(
         and not frame[name].isna().any()
     ]
     return EdgeFileReport(
-        list(map(str, files)),
-        found.format,
-        compression,
+        *about,
         _told(found.dialect),
         {str(name): str(type) for name, type in frame.dtypes.items()},
         found.src,

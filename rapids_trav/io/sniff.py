@@ -12,8 +12,8 @@ from itertools import islice
 from pathlib import Path
 
 from rapids_trav.errors import NoEdgesError, TravError
-from rapids_trav.io.columns import Ends, Name, as_list, usual_ends
-from rapids_trav.io.dialect import Dialect, TextOptions, check_comment, is_number, split, without_comments
+from rapids_trav.io.columns import as_list, usual_ends
+from rapids_trav.io.dialect import Dialect, FileOptions, check_comment, is_number, split, without_comments
 from rapids_trav.io.formats import marked_encoding, open_bytes
 from rapids_trav.io.header import default_names, has, is_header, unique_names
 
@@ -25,10 +25,10 @@ SEPARATOR = re.compile(r'"?sep=(.)"?')  # first line of a file for Excel
 RULE = re.compile(r":?-+:?")  # field of the line below the header of a table in Markdown
 
 
-def find_dialect(
-    path: Path, options: TextOptions, src: Ends = None, dst: Ends = None, weight: Name | None = None
-) -> Dialect:
+def find_dialect(path: Path, options: FileOptions) -> Dialect:
     """Find how a file writes its rows; refuse it if there are none, or several ways to understand them."""
+    if options.format == "tsv" and options.delimiter is None:
+        options = replace(options, delimiter="\t")
     text, encoding, line_end = _first_text(path, options.encoding)
     lines = text.split(line_end)[:SAMPLE_LINES]
     comments = COMMENTS if options.comment is None else tuple(filter(None, [options.comment]))
@@ -58,7 +58,7 @@ def find_dialect(
     explained = _explained(lines[leading[-1]], delimiter, comments, width) if leading else ()
     wanted = [
         name
-        for name in (*as_list(src), *as_list(dst), *as_list(weight))
+        for name in (*as_list(options.src), *as_list(options.dst), *as_list(options.weight))
         if not str(name).isdecimal() or not 1 <= int(name) <= width
     ]
     header = options.header
@@ -72,7 +72,9 @@ def find_dialect(
             first = [*first, ""]  # rows end with a delimiter
         if not usual_ends(rows[0]) and not wanted:
             _check_width(path, skip, body[0], first, rows)
-        names = unique_names(path, first, free=src is not None) if header else default_names(len(first))
+        names = (
+            unique_names(path, first, free=options.src is not None) if header else default_names(len(first))
+        )
     if len(names) < 2:
         above = any(len(row) > 1 for row in rows)
         advice = (
@@ -87,7 +89,7 @@ def find_dialect(
             f"Line {skip + 1} of {path} has one field ({body[0].strip()[:40]!r}), and an edge needs two: "
             f"{advice}."
         )
-    if not header and src is None and _are_numbered(body, rows, quote):
+    if not header and options.src is None and _are_numbered(body, rows, quote):
         raise TravError(
             f"Line {skip + 1} of {path} is {body[0].strip()[:60]!r}, with a number in quotes as R's names of "
             f"rows: name both ends by number, such as src=2 and dst=3."

@@ -17,7 +17,7 @@ import pyarrow.feather
 import pyarrow.ipc
 import pyarrow.orc
 
-from rapids_trav.errors import NoEdgesError, TravError, first_line, written
+from rapids_trav.errors import NoEdgesError, TravError, first_line
 from rapids_trav.frames.columns import Frame
 from rapids_trav.io.dialect import Dialect
 from rapids_trav.io.formats import check_columns, marked_encoding, open_bytes, reading_error
@@ -132,17 +132,22 @@ def _nodes(nodes: object) -> np.ndarray | None:
     return np.array(ids) if {type(value) for value in ids} in ({int}, {str}) else None
 
 
+def refuse_nested(path: Path, schema: pa.Schema, names: Sequence[str]) -> None:
+    """Refuse columns of lists and structs, which cannot be ids."""
+    for name in names:
+        if name in schema.names and pa.types.is_nested(schema.field(name).type):
+            raise TravError(
+                f"Column {name!r} of {path} holds {schema.field(name).type}, which is not an id: give each "
+                f"part a column of its own, or name a column of plain values with src= or dst=."
+            )
+
+
 def check_ends(path: Path, table: pa.Table, names: Sequence[str]) -> None:
     """Refuse ends without a value, whose other integers would be rounded to floats, and nested ones."""
+    refuse_nested(path, table.schema, names)
     for name in names:
-        column = table[name]
-        if pa.types.is_nested(column.type):
-            raise TravError(
-                f"Column {name!r} of {path} holds {written(column[0].as_py())[:60]}: name a column of plain "
-                f"values with src= or dst=."
-            )
-        if column.null_count:
-            row = pc.index(pc.is_null(column), True).as_py()
+        if table[name].null_count:
+            row = pc.index(pc.is_null(table[name]), True).as_py()
             raise TravError(
                 f"Record {row + 1} of {path} has no value (null) in column {name!r}: leave the record out."
             )
