@@ -132,7 +132,7 @@ def open_saved(folder: object, engine: object, client: Client) -> DistributedQue
     path = location("folder", folder)
     one_of("engine", engine, ENGINES)
     device = None if engine == "auto" else str(engine)
-    return _opened(client, device, lambda group: group.call(open_ranks, str(path.absolute()), {})[0])
+    return _opened(client, device, lambda group: group.call(open_ranks, str(path.absolute()))[0])
 
 
 def _opened(

@@ -30,7 +30,7 @@ def describe(ids: IdMap, library: Library) -> tuple[dict[str, Any], dict[str, pa
     """Return the stored form of the ids: an entry of `graph.json`, tables, and arrays."""
     arrays = {} if ids.order is None else {"order": ids.order}
     base = ids.ascending
-    if isinstance(base, RangeIds) and isinstance(base.dtype, np.dtype):
+    if type(base) is RangeIds and isinstance(base.dtype, np.dtype):  # not a part of one, of a rank
         kind = {"kind": "range", "first": base.first, "dtype": base.dtype.name}
         return kind | {"integers": base.integer_dtype.name}, {}, arrays
     names = [f"vertex_{i}" for i in range(base.width)]

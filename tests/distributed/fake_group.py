@@ -62,7 +62,7 @@ class FakeGroup:
         )
         return [self._summary(options.grid) for _ in range(RANKS)]
 
-    def _open_saved(self, folder, options):
+    def _open_saved(self, folder):
         self.graph = Graph.open(folder, engine="cpu")
         return [self._summary(None) for _ in range(RANKS)]
 

@@ -1,8 +1,7 @@
 """Exchange of id columns of any dtype between ranks, and agreement on them.
 
-Numbers and dates are sent as arrays of the engine, so that on GPUs they never leave the GPUs.  Columns that
-Arrow holds, and all other columns of cuDF, are sent as Arrow streams.  Any other column, such as one of
-Python objects, is pickled.
+Numbers and dates are sent as arrays of the engine, so that on GPUs they never leave the GPUs.  Any other
+column is pickled, one of cuDF in the form of Arrow.
 
 If one rank refuses a column, all raise the error of a local build.  Each rank describes to the others the
 columns that it read: name, kind, type and number of rows, never values.  All ranks then have the same list,
@@ -35,7 +34,7 @@ from rapids_trav.ids.renumber import Renumbering, refuse_mixtures
 class Form(NamedTuple):
     """Form in which a column is sent, and its dtype, or None where the sent data implies it."""
 
-    carrier: Literal["array", "dates", "arrow", "pickle"]
+    carrier: Literal["array", "dates", "pickle"]
     dtype: Dtype = None
 
 
@@ -65,41 +64,23 @@ def _pack(rank: Rank, column: Column) -> tuple[Form, Array]:
             values = column.astype(np.int64).to_cupy() if gpu else column.to_numpy().view(np.int64)
             return Form("dates", dtype), move(values, rank.xp)
         return Form("array", dtype), sendable(move(rank.library.array(column), rank.xp))
-    if gpu:
-        sent_dtype = None if hasattr(dtype, "categories") else dtype
-        return Form("arrow", sent_dtype), to_words(_stream(column.to_arrow()), rank.xp)
-    if isinstance(dtype, pd.ArrowDtype) or getattr(dtype, "storage", None) == "pyarrow":
-        return Form("arrow", dtype), to_words(_stream(pa.array(column.array)), rank.xp)
-    return Form("pickle"), to_words(pickle.dumps(column.array), rank.xp)
+    implied = not gpu or hasattr(dtype, "categories")
+    data = pickle.dumps(column.to_arrow() if gpu else column.array)
+    return Form("pickle", None if implied else dtype), to_words(data, rank.xp)
 
 
 def _unpack(rank: Rank, form: Form, array: Array) -> Column:
     library = rank.library
     if form.carrier == "pickle":
-        values = pickle.loads(to_bytes(array))
-        return pd.Series(values, dtype=values.dtype)
-    if form.carrier == "arrow":
-        table = pa.ipc.open_stream(pa.py_buffer(to_bytes(array))).read_all()
+        held = pickle.loads(to_bytes(array))
         if library.name == "pandas":
-            return pd.Series(form.dtype.__from_arrow__(table["ids"]))
-        column = library.from_arrow(table)["ids"]
+            return pd.Series(held, dtype=held.dtype)
+        column = library.from_arrow(pa.table({"ids": held}))["ids"]
         return column if form.dtype in (None, column.dtype) else column.astype(form.dtype)
     values = move(array, library.xp)
     if form.carrier == "dates":
         return library.column(values.view(form.dtype) if library.xp is np else values).astype(form.dtype)
     return library.column(values.astype(form.dtype, copy=False))
-
-
-def _stream(values: pa.Array | pa.ChunkedArray) -> memoryview:
-    """Return a column as an Arrow stream; of a slice the stream has only the slice's values."""
-    table = pa.table({"ids": values})
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        if len(table):
-            writer.write_table(table)
-        else:  # which would write no batch, and then cuDF has nothing to make a column of
-            writer.write_batch(pa.RecordBatch.from_pylist([], table.schema))
-    return memoryview(sink.getvalue())
 
 
 @dataclass(frozen=True)

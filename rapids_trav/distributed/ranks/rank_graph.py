@@ -26,7 +26,7 @@ from rapids_trav.distributed.ranks.rank_engine import RankEngine, RankStorage
 from rapids_trav.distributed.ranks.rank_rows import Ends, RankRows, RankSource
 from rapids_trav.distributed.ranks.rank_values import RankAnswers, RankValues
 from rapids_trav.distributed.ranks.renumber_spread import build_ids
-from rapids_trav.distributed.ranks.spread_ids import NumberedIds, RankIds
+from rapids_trav.distributed.ranks.spread_ids import NumberedIds, SpreadMap
 from rapids_trav.edges.build_pass import isolated
 from rapids_trav.edges.sources import edge_columns
 from rapids_trav.engines.interface import Engine
@@ -174,7 +174,7 @@ def build_graph(rank: Rank, partitions: Sequence[tuple[int, Frame]], options: Ra
 
 def assemble(
     rank: Rank,
-    ids: RankIds,
+    ids: SpreadMap,
     places: list[Array],
     n_edges: int,
     rows_of_ends: Callable[[Numbering, list[Ends]], RankRows],

@@ -30,7 +30,7 @@ import numpy as np
 from rapids_trav.distributed.ranks.columns import Component, read_components
 from rapids_trav.distributed.ranks.rank import Rank
 from rapids_trav.distributed.ranks.spread_ids import (
-    RankIds,
+    SpreadCategories,
     SpreadIds,
     SpreadMap,
     SpreadRange,
@@ -41,7 +41,7 @@ from rapids_trav.distributed.ranks.values import Held, Integers, Kind, Labels, V
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import Array, Dtype, move
 from rapids_trav.ids.columns import IdColumn
-from rapids_trav.ids.composite_ids import CategoryIds, ValueIds, pair_keys
+from rapids_trav.ids.composite_ids import ValueIds, pair_keys
 from rapids_trav.ids.maps import Column, RangeIds, SortedIds
 from rapids_trav.ids.renumber import (
     Codes,
@@ -79,7 +79,7 @@ def smallest_hashes(rank: Rank, kind: Kind, values: Values, most: int) -> Values
 
 Result = TypeVar("Result")
 Together = Callable[[Callable[[], Any]], Any]  # does work that may fail: on all ranks it returns, or raises
-Spread = tuple[SpreadRange | SpreadIds, np.ndarray, list[Array]]  # map, firsts, places of each list
+Spread = tuple[SpreadRange | SpreadIds, list[Array]]  # map, places of each list
 
 
 def meet(
@@ -134,10 +134,8 @@ def _asked(ids: SpreadIds, shares: Sequence[Sequence[Values]]) -> Array:
     return ids.xp.concatenate([answer[k] for k in range(ids.here.size) for answer in answers])
 
 
-def renumber_component(
-    rank: Rank, component: Component
-) -> tuple[SpreadRange | SpreadIds | CategoryIds, np.ndarray, list[Array]]:
-    """Return the map of one column of the ids, its `firsts`, and the places of each list of this rank."""
+def renumber_component(rank: Rank, component: Component) -> tuple[SpreadMap, list[Array]]:
+    """Return the map of one column of the ids, and the places of each list of this rank."""
     if component.kind == "value":
         return _renumber_labels(rank, component)
     library, none = rank.library, rank.xp.zeros(0, np.int64)
@@ -148,9 +146,9 @@ def renumber_component(
         move(library.array(library.codes(part.data)), rank.xp) if part.rows else none
         for part in component.parts
     ]
-    codes, firsts, places = renumber_spread_integers(rank, arrays, np.dtype(np.int64))
+    codes, places = renumber_spread_integers(rank, arrays, np.dtype(np.int64))
     categories = library.column(component.dtype.categories).astype(component.dtype)
-    return CategoryIds(codes, categories), firsts, places
+    return SpreadCategories(codes, categories), places
 
 
 def renumber_spread_integers(rank: Rank, arrays: Sequence[Array], dtype: Dtype | None) -> Spread:
@@ -173,9 +171,9 @@ def renumber_spread_integers(rank: Rank, arrays: Sequence[Array], dtype: Dtype |
         firsts = np.arange(rank.size + 1) * n // rank.size
         ids = SpreadRange(first, n, integer_dtype, kind.dtype, rank.library, rank.xp, firsts, rank.rank)
         encode = RangeIds.encoder(ids, known=True)
-        return ids, firsts, [encode([array]).astype(np.int64, copy=False) for array in arrays]
+        return ids, [encode([array]).astype(np.int64, copy=False) for array in arrays]
     found = places()
-    return spread, spread.firsts, [chosen(found, codes(i), rank.xp) for i in range(len(arrays))]
+    return spread, [chosen(found, codes(i), rank.xp) for i in range(len(arrays))]
 
 
 def _renumber_labels(rank: Rank, component: Component) -> Spread:
@@ -203,7 +201,7 @@ def _renumber_labels(rank: Rank, component: Component) -> Spread:
     pieces = _together(rank, shapes, cut)
     spread, places = meet(rank, kind, given, pieces, lambda work: _together(rank, shapes, work))
     found = places()
-    return spread, spread.firsts, [chosen(found, codes(i), rank.xp) for i in range(len(parts))]
+    return spread, [chosen(found, codes(i), rank.xp) for i in range(len(parts))]
 
 
 def _together(
@@ -244,24 +242,22 @@ def _portable(error: TypeError | ValueError) -> TypeError | ValueError:
     return error.with_traceback(None)
 
 
-def build_ids(rank: Rank, sides: Sequence[Sequence[Column]]) -> tuple[RankIds, list[Array]]:
+def build_ids(rank: Rank, sides: Sequence[Sequence[Column]]) -> tuple[SpreadMap, list[Array]]:
     """Renumber the ids of all ranks; return their map and the places, int64, of each list of this rank.
 
     A list, one of `sides`, has one column for each column of the ids; there may be none here.
 
     Raises a `TravError` on all ranks, if a column on any of them cannot be used as ids.
     """
-    ids: SpreadMap
-    firsts: np.ndarray
     components = read_components(rank, sides)
-    ids, firsts, places = renumber_component(rank, components[0])
+    ids, places = renumber_component(rank, components[0])
     for component in components[1:]:
-        second, _, second_places = renumber_component(rank, component)
+        second, second_places = renumber_component(rank, component)
         pairs = zip(places, second_places, strict=True)
         arrays = [pair_keys(one, other, second.n) for one, other in pairs]
-        keys, firsts, places = renumber_spread_integers(rank, arrays, np.dtype(np.int64))
+        keys, places = renumber_spread_integers(rank, arrays, np.dtype(np.int64))
         ids = SpreadTuples(ids, second, keys)
     if isinstance(ids, SpreadTuples):
-        here = rank.xp.arange(int(firsts[rank.rank]), int(firsts[rank.rank + 1]))
+        here = rank.xp.arange(int(ids.firsts[rank.rank]), int(ids.firsts[rank.rank + 1]))
         ids = replace(ids, held=[rank.library.column(column) for column in ids.decode(here)])
-    return RankIds(rank, ids, firsts), places
+    return ids, places

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ from rapids_trav.distributed.ranks.rank_graph import RankBuildOptions, RankGraph
 from rapids_trav.distributed.ranks.rank_rows import Ends, RankRows, RankSource, has, rows_of
 from rapids_trav.distributed.ranks.rank_values import RankAnswers
 from rapids_trav.distributed.ranks.renumber_spread import build_ids
-from rapids_trav.distributed.ranks.spread_ids import NumberedIds, RankIds
+from rapids_trav.distributed.ranks.spread_ids import NumberedIds, SpreadMap
 from rapids_trav.errors import TravError, first_line
 from rapids_trav.frames.columns import Frame, move
 from rapids_trav.ids.maps import Column, vertex_dtype
@@ -130,7 +130,7 @@ def _edges(graph: RankGraph) -> Ends:
     return source, destination
 
 
-def open_parts(rank: Rank, folder: str, options: RankBuildOptions) -> RankGraph:
+def open_parts(rank: Rank, folder: str) -> RankGraph:
     """Open a folder that `save` wrote; every rank calls it and reads some of the parts.
 
     Raises a `TravError` on all ranks, if any of them does not find the folder, or its files are not those
@@ -157,6 +157,7 @@ def open_parts(rank: Rank, folder: str, options: RankBuildOptions) -> RankGraph:
     n_edges = rank.communicator.sum([sum(len(source) for source, _ in ends)])[0]
     if n_edges != head["n_edges"]:
         raise damaged(path, f"holds {n_edges:,} edges, but should hold {head['n_edges']:,}")
+    options = RankBuildOptions(directed=head["directed"])
     places = _by_holder(rank, ids.firsts, ends, max(1, options.round_edges // rank.size))
     names = [*head["src"], *head["dst"]]
 
@@ -164,8 +165,7 @@ def open_parts(rank: Rank, folder: str, options: RankBuildOptions) -> RankGraph:
         source = RankSource(names, rank.library)
         return SavedRankRows(source, head["src"], head["dst"], [], ends, numbering, ids=ids)
 
-    asked = replace(options, directed=head["directed"])
-    return assemble(rank, ids, places, n_edges, rows, asked, times)
+    return assemble(rank, ids, places, n_edges, rows, options, times)
 
 
 def _read_head(path: Path, form: str) -> dict[str, Any]:
@@ -253,7 +253,7 @@ def _by_holder(rank: Rank, firsts: np.ndarray, ends: Sequence[Ends], length: int
 class SavedRankRows(RankRows):
     """Edges of a graph opened from a folder: both ends and no other columns, ascending from rank to rank."""
 
-    ids: RankIds = field(kw_only=True)
+    ids: SpreadMap = field(kw_only=True)
 
     def resolve(self, where: object) -> None:
         """Refuse every filter: there are no columns to filter by."""

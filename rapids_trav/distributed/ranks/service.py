@@ -6,7 +6,7 @@ closes the communicator, so that no rank waits for one that has failed, and the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
@@ -39,10 +39,10 @@ def build(state: RankState, options: RankBuildOptions) -> dict[str, Any]:
         return summary(graph)
 
 
-def open_saved(state: RankState, folder: str, options: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def open_saved(state: RankState, folder: str) -> dict[str, Any]:
     """Open a graph that `save` wrote, each rank some of its parts; return its summary for the client."""
     with aborting(state.communicator, "opening the graph", alike=True):
-        graph = saved_parts.open_parts(rank_of(state), folder, RankBuildOptions(**(options or {})))
+        graph = saved_parts.open_parts(rank_of(state), folder)
         state.items[GRAPH] = graph
         return summary(graph)
 

@@ -1,10 +1,10 @@
-"""Distributed maps of ids of one column or several, and the map of a graph's ids (`RankIds`).
+"""Distributed maps of ids of one column or several to places, and to internal ids (`NumberedIds`).
 
 - `SpreadIds`: each rank holds the ids of a range of places as an ordinary map, and ranks ask each other.
 - `SpreadRange`: consecutive integers, all of which each rank knows without holding any.
-- `SpreadTuples`: ids of several columns.
+- `SpreadCategories` and `SpreadTuples`: categoricals, and ids of several columns.
 
-Categoricals are a map of their codes under `composite_ids.CategoryIds`.
+`firsts` has the first place that each rank holds, and the number of all, int64 on the host.
 
 Encoders and `decode` are collective (all ranks must call them), except in `SpreadRange`.  `decode(None)` is
 not collective and returns the ids that this rank holds.
@@ -50,7 +50,7 @@ class SpreadIds(AscendingIds):
     here: Rank
     kind: Kind
     held: Held  # map of the ids that are held here, numbered from 0
-    firsts: np.ndarray  # as in `RankIds`
+    firsts: np.ndarray
     splitters: Values
     width = 1
 
@@ -136,10 +136,26 @@ class SpreadIds(AscendingIds):
 
 
 @dataclass(frozen=True)
+class SpreadCategories(CategoryIds):
+    """Categoricals, by their codes."""
+
+    codes: SpreadRange | SpreadIds
+
+    @property
+    def firsts(self) -> np.ndarray:
+        return self.codes.firsts
+
+
+@dataclass(frozen=True)
 class SpreadTuples(TupleIds):
     """Ids of several columns; each rank also keeps the decoded ids of the places that it holds."""
 
+    keys: SpreadRange | SpreadIds
     held: list[Column] = field(default_factory=list)
+
+    @property
+    def firsts(self) -> np.ndarray:
+        return self.keys.firsts
 
     @property
     def nbytes(self) -> int:
@@ -158,65 +174,7 @@ def chosen(places: Array, codes: Array, xp: ModuleType) -> Array:
     return xp.where(codes >= 0, places[codes], -1)
 
 
-SpreadMap = SpreadRange | SpreadIds | CategoryIds | SpreadTuples
-
-
-@dataclass(frozen=True)
-class RankIds(AscendingIds):
-    """Map between ids and places; an `IdMap` whose encoder and `decode` all ranks call at the same time."""
-
-    here: Rank
-    ids: SpreadMap
-    firsts: np.ndarray  # first place that each rank holds, and the number of all; int64 on the host
-
-    @property
-    def n(self) -> int:
-        return int(self.firsts[-1])
-
-    @property
-    def first(self) -> int:
-        """Place of the first id that this rank holds."""
-        return int(self.firsts[self.here.rank])
-
-    @property
-    def n_here(self) -> int:
-        """Number of ids that this rank holds."""
-        return int(self.firsts[self.here.rank + 1]) - self.first
-
-    @property
-    def width(self) -> int:
-        return self.ids.width
-
-    @property
-    def dtypes(self) -> tuple:
-        return self.ids.dtypes
-
-    @property
-    def nbytes(self) -> int:
-        return self.ids.nbytes
-
-    @property
-    def integers_held(self) -> Array | None:
-        """The ids held here if they are integers that only their holder knows; see `SpreadIds`."""
-        return self.ids.integers_held if isinstance(self.ids, SpreadIds) else None
-
-    def received(self, ids: Array, valid: Array | None) -> Column:
-        """Return ids such as those of `integers_held` as a column, with nulls where `valid` is False."""
-        assert isinstance(self.ids, SpreadIds) and isinstance(self.ids.kind, Integers)
-        return self.ids.kind.received(ids, valid)
-
-    def encoder(self, known: bool = False, many: bool = False) -> Encoder:
-        """Return a collective function that maps columns to int64 places.
-
-        With `many`, the ranks pass different columns; else all pass the same, and few places may be on the
-        host.
-        """
-        encode = self.ids.encoder(known, many)
-        return lambda columns: encode(columns).astype(np.int64, copy=False)
-
-    def decode(self, internal: Array = None, nulls: bool = False) -> list[Column]:
-        """Return the ids at these places (collective), or with None the ids held here (not collective)."""
-        return self.ids.decode(internal, nulls)
+SpreadMap = SpreadRange | SpreadIds | SpreadCategories | SpreadTuples
 
 
 class Everywhere(NamedTuple):
@@ -234,10 +192,10 @@ class Everywhere(NamedTuple):
 
 
 @dataclass(frozen=True)
-class NumberedIds(RenumberedIds[RankIds]):
+class NumberedIds(RenumberedIds[SpreadMap]):
     """An `IdMap` to internal ids; all ranks encode, place and decode at the same time."""
 
-    base: RankIds
+    base: SpreadMap
     numbering: Numbering
     # The ids of the vertices owned here, if only their holders know them by their places and they are
     # integers: owners then answer in one step, without asking the holders.
@@ -250,9 +208,9 @@ class NumberedIds(RenumberedIds[RankIds]):
     by_value: bool = False  # ranks ask each other about all values at once
 
     @classmethod
-    def of(cls, base: RankIds, numbering: Numbering, room: int = 0) -> NumberedIds:
+    def of(cls, base: SpreadMap, numbering: Numbering, room: int = 0) -> NumberedIds:
         """Return the map; every rank calls it, with the same number of bytes as `room` for `everywhere`."""
-        held = base.integers_held
+        held = base.integers_held if isinstance(base, SpreadIds) else None
         integers = None if held is None else numbering.placed(held)
         owned = numbering.place_of_owned if integers is None else integers
         each = owned.dtype.itemsize + numbering.internal_of_held.dtype.itemsize
@@ -290,8 +248,9 @@ class NumberedIds(RenumberedIds[RankIds]):
         if self.integers_owned is None:
             places = self._at_owners(internal, self.numbering.place_of_owned)
             return self.base.decode(places.astype(np.int64, copy=False), nulls)
+        assert isinstance(self.base, SpreadIds) and isinstance(self.base.kind, Integers)
         ids = self._at_owners(internal, self.integers_owned)
-        return [self.base.received(ids, internal >= 0 if nulls else None)]
+        return [self.base.kind.received(ids, internal >= 0 if nulls else None)]
 
     def _internal(self, place: Array) -> Array:
         """Return the internal ids of places, -1 for -1, from the table here or else from their holders."""

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections import deque
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import NoReturn
@@ -70,51 +70,43 @@ def raise_lost(reason: str, rank: int) -> NoReturn:
 
 @dataclass(eq=False)
 class _Ticket:
-    workers: tuple[str, ...]
+    workers: frozenset[str]
     granted: asyncio.Event
 
 
 class Tickets:
-    """Queues of requests for sets of workers.
+    """Queue of requests for sets of workers.
 
-    A request joins the queues of all its workers when it is made, and is granted when it is the first in all
-    of them.  So no request overtakes another at any worker, all workers see overlapping requests in the same
-    order, and the oldest request can always proceed: none waits forever.
+    A request is granted when no earlier one wants any of its workers.  So no request overtakes another at any
+    worker, and the oldest can always proceed: none waits forever.
     """
 
     def __init__(self) -> None:
-        self._queues: dict[str, deque[_Ticket]] = {}
+        self._queue: list[_Ticket] = []
 
     @asynccontextmanager
-    async def turn(self, workers: Sequence[str]) -> AsyncIterator[None]:
+    async def turn(self, workers: Iterable[str]) -> AsyncIterator[None]:
         """Wait for the turn at all of these workers; the turn ends with the `with` block."""
-        ticket = _Ticket(tuple(workers), asyncio.Event())
-        for worker in ticket.workers:
-            self._queues.setdefault(worker, deque()).append(ticket)
-        self._grant(ticket)
+        ticket = _Ticket(frozenset(workers), asyncio.Event())
+        self._queue.append(ticket)
+        self._grant()
         try:
             await ticket.granted.wait()
             yield
         finally:
-            self._leave(ticket)
+            self._queue.remove(ticket)
+            self._grant()
 
     def waiting(self) -> dict[str, int]:
         """Return the number of requests queued at each worker, including the current one."""
-        return {worker: len(queue) for worker, queue in self._queues.items()}
+        return dict(Counter(worker for ticket in self._queue for worker in ticket.workers))
 
-    def _grant(self, ticket: _Ticket) -> None:
-        if all(self._queues[worker][0] is ticket for worker in ticket.workers):
-            ticket.granted.set()
-
-    def _leave(self, ticket: _Ticket) -> None:
-        for worker in ticket.workers:
-            queue = self._queues[worker]
-            queue.remove(ticket)
-            if not queue:
-                del self._queues[worker]
-        for worker in ticket.workers:
-            if worker in self._queues:
-                self._grant(self._queues[worker][0])
+    def _grant(self) -> None:
+        wanted: set[str] = set()
+        for ticket in self._queue:
+            if wanted.isdisjoint(ticket.workers):
+                ticket.granted.set()
+            wanted |= ticket.workers
 
 
 GRACE = 10.0  # seconds that the other ranks have to answer once one has failed

@@ -32,7 +32,7 @@ def compare(columns, vertices, size):
 
     def work(rank):
         spread, _ = build_ids(rank, [[piece[rank.rank] for piece in pieces]])
-        assert (spread.rank, spread.order, spread.table) == (None, None, None)
+        assert (spread.rank, spread.order) == (None, None)
         assert spread.ascending is spread
         return [told(lambda v=v: lookup("sources", v, spread, PANDAS)) for v in vertices]
 
