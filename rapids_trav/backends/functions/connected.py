@@ -11,21 +11,24 @@ import numpy as np
 from rapids_trav.backends.discovery import discover
 from rapids_trav.backends.dispatch import NEVER, ONE_SEARCH, Function, dispatched
 from rapids_trav.backends.graphs import structure_of
-from rapids_trav.backends.kernels.components import group_members, label_components
 from rapids_trav.backends.structure import Graph, Node, Structure, Value
-from rapids_trav.csr.adjacency import Array
+from rapids_trav.csr.adjacency import Adjacency, Array
+from rapids_trav.engines.cpu.components import components
+from rapids_trav.engines.runs import LinkView, RunOptions
 
 
 def _labels(structure: Structure) -> Array:
     """Return for each vertex the first vertex of its component."""
-    return label_components(*structure.rows, not structure.directed)
+    rows = Adjacency(*structure.rows)
+    return components(LinkView(rows, None if structure.directed else rows), None, RunOptions()).values
 
 
 def _components(G: Graph) -> Iterator[set[Node]]:
     structure = structure_of(G)
-    members, starts = group_members(_labels(structure))
-    names, ends = structure.named(members), starts.tolist()
-    for begin, end in pairwise(ends):
+    labels = _labels(structure)
+    members = np.argsort(labels, kind="stable")
+    names, begins = structure.named(members), np.flatnonzero(np.diff(labels[members], prepend=-1)).tolist()
+    for begin, end in pairwise([*begins, len(names)]):
         yield set(names[begin:end])
 
 

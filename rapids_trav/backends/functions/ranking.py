@@ -1,6 +1,7 @@
 """PageRank: `networkx.algorithms.link_analysis.pagerank_alg`.
 
-This is the power iteration of NetworkX, with the same start, tolerance and error, on rows of incoming edges.
+This is the power iteration of NetworkX, with the same start, tolerance and error, on rows of incoming edges:
+S. Brin, L. Page, "The anatomy of a large-scale hypertextual web search engine", WWW 1998.
 """
 
 from __future__ import annotations
@@ -12,12 +13,25 @@ import numpy as np
 
 from rapids_trav.backends.dispatch import ANY, dispatched
 from rapids_trav.backends.graphs import structure_of
-from rapids_trav.backends.kernels.rank_gather import gather, gather_weighted, row_sums
 from rapids_trav.backends.structure import Arguments, Graph, Node, Structure, Value
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.jit.kernels import Threads
+from rapids_trav.jit.kernels import Threads, kernel
 
 GRAIN = 1 << 12  # number of vertices that is worth a thread
+
+
+@kernel
+def _gather(offsets, columns, weights, passed, gathered, begin, end):
+    """Sum what each vertex is passed; `weights` are empty if all are 1."""
+    for v in range(begin, end):
+        total = 0.0
+        if len(weights) == 0:
+            for e in range(offsets[v], offsets[v + 1]):
+                total += passed[columns[e]]
+        else:
+            for e in range(offsets[v], offsets[v + 1]):
+                total += weights[e] * passed[columns[e]]
+        gathered[v] = total
 
 
 def _refuse(arguments: Arguments) -> str | None:
@@ -59,11 +73,9 @@ def pagerank(
     rows = structure.rows
     with Threads() as team:
         weights = None if combined is None else combined.values.astype(np.float64, copy=False)
-        if weights is None:
-            sums = np.diff(rows.offsets).astype(np.float64)
-        else:
-            sums = np.empty(n)
-            team.run(row_sums, n, rows.offsets, weights, sums, grain=GRAIN)
+        sums: Array = np.diff(rows.offsets).astype(np.float64)
+        if weights is not None:
+            sums = np.bincount(np.repeat(np.arange(n), np.diff(rows.offsets)), weights, n)
         with np.errstate(over="ignore"):
             share = np.divide(1.0, sums, out=np.zeros(n), where=sums != 0)
         if not (np.isfinite(sums).all() and np.isfinite(share).all()):
@@ -85,14 +97,11 @@ def pagerank(
             hanging /= hanging.sum()
         ends = np.flatnonzero(sums == 0)
         into, edges = structure.transpose
-        along = weights if weights is None or edges is None else weights[edges]
+        along = np.empty(0) if weights is None else weights if edges is None else weights[edges]
         gathered = np.empty(n)
         for _ in range(max_iter):
             passed = x * share
-            if along is None:
-                team.run(gather, n, *into, passed, gathered, grain=GRAIN)
-            else:
-                team.run(gather_weighted, n, *into, along, passed, gathered, grain=GRAIN)
+            team.run(_gather, n, *into, along, passed, gathered, grain=GRAIN)
             last, x = x, alpha * (gathered + x[ends].sum() * hanging) + (1 - alpha) * p
             if np.abs(x - last).sum() < n * tol:
                 return dict(zip(structure.nodes, x.tolist(), strict=True))

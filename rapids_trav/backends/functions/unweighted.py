@@ -10,8 +10,10 @@ import numpy as np
 from rapids_trav.backends.discovery import Discovery, bound_refusal, discover, levels_within
 from rapids_trav.backends.dispatch import EVERY_SOURCE, NEVER, ONE_SEARCH, Function, dispatched
 from rapids_trav.backends.graphs import structure_of
-from rapids_trav.backends.kernels.bidirectional import NONE, meet
 from rapids_trav.backends.structure import Graph, Node, Structure, Value
+from rapids_trav.jit.kernels import kernel
+
+NONE, ROOT = -1, -2  # as a predecessor
 
 
 def located(structure: Structure, node: object, what: str, verb: str = "is not") -> int:
@@ -72,12 +74,55 @@ def bidirectional_shortest_path(G: Graph, source: Value, target: Value) -> list[
     return structure.named(np.array(path))
 
 
+@kernel
+def _advance(offsets, columns, fringe, head, end, seen, others):
+    """Extend a fringe by a level; return a vertex that the other side knows or NONE, and the new end."""
+    tail = end
+    for i in range(head, end):
+        v = fringe[i]
+        for e in range(offsets[v], offsets[v + 1]):
+            w = columns[e]
+            if seen[w] == NONE:
+                seen[w] = v
+                fringe[tail] = w
+                tail += 1
+            if others[w] != NONE:
+                return w, tail
+    return NONE, tail
+
+
+@kernel
+def _meet(offsets, columns, in_offsets, in_columns, source, target, pred, succ, forward, reverse):
+    """Return the vertex where the searches from both ends meet, NONE if there is none.
+
+    I. Pohl, "Bi-directional search", Machine Intelligence 6, 1971, with the choices of NetworkX: the smaller
+    fringe advances, one level at a time, and the searches meet at the first vertex that both sides know.
+
+    `pred` and `succ` are filled with NONE at entry and lead from that vertex to the ends.  `forward` and
+    `reverse` are buffers for the vertices of each side.
+    """
+    pred[source] = ROOT
+    succ[target] = ROOT
+    forward[0] = source
+    reverse[0] = target
+    head, tail, r_head, r_tail = 0, 1, 0, 1
+    met = source if source == target else NONE
+    while met == NONE and head < tail and r_head < r_tail:
+        if tail - head <= r_tail - r_head:
+            begin, head = head, tail
+            met, tail = _advance(offsets, columns, forward, begin, tail, pred, succ)
+        else:
+            begin, r_head = r_head, r_tail
+            met, r_tail = _advance(in_offsets, in_columns, reverse, begin, r_tail, succ, pred)
+    return met
+
+
 def path_between(structure: Structure, source: int, target: int) -> list[int] | None:
     """Return the vertices of the path that NetworkX finds, or None if there is none."""
     rows, into = structure.read(reverse=False)
     pred, succ = (np.full(structure.n, NONE, rows.columns.dtype) for _ in range(2))
     forward, reverse = (np.empty(structure.n, rows.columns.dtype) for _ in range(2))
-    middle = int(meet(*rows, *into, source, target, pred, succ, forward, reverse))
+    middle = int(_meet(*rows, *into, source, target, pred, succ, forward, reverse))
     if middle == NONE:
         return None
     path = []

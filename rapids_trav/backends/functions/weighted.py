@@ -1,7 +1,14 @@
-"""Shortest paths by weight: the Dijkstra family of `networkx.algorithms.shortest_paths.weighted`."""
+"""Shortest paths by weight: the Dijkstra family of `networkx.algorithms.shortest_paths.weighted`.
+
+E. W. Dijkstra, "A note on two problems in connexion with graphs", Numerische Mathematik 1, 1959.
+
+The queue is a heap of (distance, number of the push, vertex): of equal distances the one pushed first is
+settled first, as in NetworkX, and a vertex keeps the predecessor that first gave it its distance.
+"""
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -12,10 +19,10 @@ import numpy as np
 from rapids_trav.backends.discovery import bound_refusal
 from rapids_trav.backends.dispatch import BY_WEIGHT, EVERY_SOURCE, Function, dispatched
 from rapids_trav.backends.graphs import structure_of
-from rapids_trav.backends.kernels.dijkstra import dijkstra
 from rapids_trav.backends.structure import Arguments, Graph, Node, Structure, Value, Weights
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.jit.kernels import aside
+from rapids_trav.engines.cpu.runtime.intrinsics import load
+from rapids_trav.jit.kernels import aside, kernel
 
 Lengths = dict[Node, Value]
 Paths = dict[Node, list[Node]]
@@ -91,6 +98,50 @@ class Settled:
         return self.structure.named(np.array(path[::-1]))
 
 
+@kernel
+def _dijkstra(offsets, columns, weights, sources, target, cutoff, has_cutoff, stop):
+    """Return the vertices in the order of settling, the distance of each and the predecessor of every vertex.
+
+    The search ends when `target` (if not -1) is settled.  No vertices are returned if an edge gives a settled
+    vertex a shorter distance, since a weight is then negative.
+    """
+    n = len(offsets) - 1
+    settled = np.zeros(n, np.uint8)
+    seen = np.zeros(n, np.uint8)
+    best = np.zeros(n, weights.dtype)
+    pred = np.full(n, -1, columns.dtype)
+    order = np.empty(n, columns.dtype)
+    distance = np.empty(n, weights.dtype)
+    queue = [(best[v], i, v) for i, v in enumerate(sources)]  # equal keys in order of numbers form a heap
+    for v in sources:
+        seen[v] = 1
+    pushed, found = len(sources), 0
+    while len(queue) > 0 and load(stop, 0) == 0:  # type: ignore[call-arg]  # an intrinsic of Numba
+        d, _, v = heapq.heappop(queue)
+        if settled[v]:
+            continue
+        settled[v] = 1
+        order[found], distance[found] = v, d
+        found += 1
+        if v == target:
+            break
+        for e in range(offsets[v], offsets[v + 1]):
+            u = columns[e]
+            along = d + weights[e]
+            if has_cutoff and along > cutoff:
+                continue
+            if settled[u]:
+                if along < best[u]:
+                    return order[:0], distance[:0], pred
+            elif not seen[u] or along < best[u]:
+                seen[u] = 1
+                best[u] = along
+                pred[u] = v
+                heapq.heappush(queue, (along, pushed, np.int64(u)))
+                pushed += 1
+    return order[:found], distance[:found], pred
+
+
 def _settle(
     structure: Structure, sources: Iterable[int], weights: Weights, cutoff: Value = None, target: int = -1
 ) -> Settled:
@@ -98,7 +149,7 @@ def _settle(
     bound = math.inf if cutoff is None else cutoff
     work = structure.n + len(weights.values)
     order, distance, predecessor = aside(
-        BY_HEAP * work, dijkstra, *structure.rows, weights.values, starts, target, bound, cutoff is not None
+        BY_HEAP * work, _dijkstra, *structure.rows, weights.values, starts, target, bound, cutoff is not None
     )
     if not len(order):
         raise ValueError("Contradictory paths found:", "negative weights?")

@@ -7,6 +7,9 @@ from hypothesis import strategies as st
 from networkx_cases import assert_like_networkx, graphs
 from random_graphs import common
 
+from rapids_trav.backends.functions.connected import _labels
+from rapids_trav.backends.graphs import from_networkx, structure_of
+
 UNDIRECTED, DIRECTED = (nx.Graph, nx.MultiGraph), (nx.DiGraph, nx.MultiDiGraph)
 
 
@@ -36,3 +39,13 @@ def test_of_one_node(graph, data):
 def test_the_null_graph(kind):
     name = "is_weakly_connected" if kind is nx.DiGraph else "is_connected"
     assert_like_networkx(name, kind())
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("directed", [False, True])
+def test_labels_are_the_smallest_of_each_component(seed, directed):
+    graph = nx.gnm_random_graph(2000, 400 * (seed + 1), seed=seed, directed=directed)
+    labels = _labels(structure_of(from_networkx(graph)))
+    components = nx.weakly_connected_components(graph) if directed else nx.connected_components(graph)
+    for component in components:
+        assert set(labels[list(component)]) == {min(component)}
