@@ -87,11 +87,6 @@ def examine() -> Examination:
     )
 
 
-def choose_engine() -> str:
-    """Return "cuda" if there is a GPU and the packages that use it, else "cpu"."""
-    return "cuda" if find_driver().gpus and all(find_version(name) for name in GPU_PACKAGES) else "cpu"
-
-
 def try_engine(name: str) -> Trial:
     """Search a path of four vertices, as a user's first call would."""
     start = time.perf_counter()

@@ -19,8 +19,7 @@ from rapids_trav.cli.checks import refuse_given, wrong_option
 from rapids_trav.cli.ids import IdReader, id_readers, readers, split_id
 from rapids_trav.cli.options import Given, applied, derived, gpus, taken
 from rapids_trav.cli.report import progress
-from rapids_trav.doctor import choose_engine
-from rapids_trav.engines import NAMES, select, spread_over
+from rapids_trav.engines import NAMES, gpu_is_there, select, spread_over
 from rapids_trav.errors import TravError
 from rapids_trav.graph import Graph
 from rapids_trav.io import FORMATS, files
@@ -154,7 +153,9 @@ def open_graph(
         directed = datasets.DIRECTED[edges[0]]
     if scheduler is not None:
         return _open_on_cluster(scheduler, edges, directed, options, engine, start)
-    engine = _engine_with(variant, choose_engine() if engine == "auto" else engine)
+    if engine == "auto":
+        engine = "cuda" if gpu_is_there() else "cpu"
+    engine = _engine_with(variant, engine)
     if (devices := given.get("devices")) is not None:
         with wrong_option():
             spread_over(select(engine, "pandas"), devices)

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from importlib.util import find_spec
 
 from rapids_trav.errors import TravError, first_line
+from rapids_trav.utilities.machine import find_driver
 
 PACKAGES = ("cudf", "cupy")
-_NO_DEVICE = 100  # CUDA_ERROR_NO_DEVICE
 DOCTOR = "run `rapids-trav doctor` for details"
 
 
@@ -40,22 +40,11 @@ def gpu_is_there() -> bool:
 
 
 def count_gpus(load: Callable[[str], ctypes.CDLL] = ctypes.CDLL) -> int:
-    """Return the number of GPUs that the driver reports; 0 without a driver.
-
-    Raises
-    ------
-    TravError
-        If there is a driver but it does not start.
-    """
-    try:
-        driver = load("libcuda.so.1")
-    except OSError:
-        return 0
-    count = ctypes.c_int()
-    code = driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count))
-    if code not in (0, _NO_DEVICE):
-        raise TravError(_broken(f"the NVIDIA driver does not start, CUDA error {code}"))
-    return count.value
+    """Return the number of GPUs, 0 without a driver; refuse a driver that does not start."""
+    driver = find_driver(load)
+    if driver.problem:
+        raise TravError(_broken(driver.problem))
+    return len(driver.gpus)
 
 
 def cause(error: Exception) -> str:

@@ -1,10 +1,8 @@
 """The few operations that the package needs of cuDF, which is imported when one of them needs it.
 
-Columns of strings of cuDF: rows gathered once, and a few values looked up without hashing the others.
-
 cuDF's own methods do more than is asked here: `Series.take` checks the bounds and gathers an index as well,
 `where` copies all strings once more to insert nulls, and an `Index` hashes a whole vocabulary to find one
-value in it.  cuDF is imported when it is needed, not with this module.
+value in it.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from rapids_trav.frames import cudf_frames, proxies
+from rapids_trav.frames import proxies
 from rapids_trav.frames.columns import (
     FEW,
     Array,
@@ -35,52 +33,6 @@ from rapids_trav.frames.pandas_frames import nullable_dtype
 
 if TYPE_CHECKING:
     import pylibcudf
-
-
-def is_text(dtype: Dtype) -> bool:
-    """Return whether a column of cuDF of this dtype holds strings."""
-    return isinstance(dtype, pd.StringDtype) or (isinstance(dtype, np.dtype) and dtype.kind == "O")
-
-
-def gathered(column: Series, rows: Array, nulls: bool) -> Series:
-    """Return the given rows, which exist, of a column with some; with `nulls`, row -1 is null."""
-    import cupy
-    import pylibcudf
-
-    policy = pylibcudf.copying.OutOfBoundsPolicy
-    if nulls:  # a row past the end is null; one below zero would count from the end
-        rows = cupy.where(rows >= 0, rows, len(column))
-    chosen = pylibcudf.Column.from_cuda_array_interface(cupy.ascontiguousarray(rows))
-    table = pylibcudf.Table([column.to_pylibcudf()[0]])
-    taken = pylibcudf.copying.gather(table, chosen, policy.NULLIFY if nulls else policy.DONT_CHECK)
-    found = type(column).from_pylibcudf(taken.columns()[0])
-    return found if found.dtype == column.dtype else found.astype(column.dtype)
-
-
-def parts(column: Series) -> tuple[int, int, int, object] | None:
-    """Return the addresses of the offsets and of the bytes, the size of an offset, and what owns them.
-
-    Returns None if the strings are a part of a longer column.
-    """
-    import pylibcudf
-
-    own = column.to_pylibcudf()[0]
-    offsets, text = own.child(0), own.data()
-    if own.offset() or text is None:
-        return None
-    offset_bytes = 8 if offsets.type().id() == pylibcudf.TypeId.INT64 else 4
-    return offsets.data().ptr, text.ptr, offset_bytes, own
-
-
-def positions(vocabulary: Series, column: Series) -> Array:
-    """Return the position of each value in a vocabulary of distinct, ascending strings; -1 if absent."""
-    import cupy
-
-    column = column.reset_index(drop=True)
-    places = vocabulary.searchsorted(column)
-    found = gathered(vocabulary, cupy.minimum(places, len(vocabulary) - 1), nulls=False)
-    same = (found == column).fillna(False).astype("bool")
-    return cupy.where(same.to_cupy(), places, -1)
 
 
 class CudfFrames:
@@ -161,30 +113,53 @@ class CudfFrames:
         return self._cudf.Index(vocabulary).get_indexer(column)
 
     def text_parts(self, column: Series) -> tuple[int, int, int, object] | None:
-        """Return where the offsets and bytes of strings are, and what keeps them; None for other values."""
-        if not len(column) or not cudf_frames.is_text(column.dtype):
+        """Return the addresses of the offsets and bytes of strings, the size of an offset, and the owner.
+
+        Returns None for other values, and for strings that are a part of a longer column.
+        """
+        if not len(column) or not _is_text(column.dtype):
             return None
-        return cudf_frames.parts(column)
+        own = column.to_pylibcudf()[0]
+        offsets, text = own.child(0), own.data()
+        if own.offset() or text is None:
+            return None
+        wide = offsets.type().id() == self._pylibcudf.TypeId.INT64
+        return offsets.data().ptr, text.ptr, 8 if wide else 4, own
 
     def few_positions(self, vocabulary: Series, column: Series) -> Array | None:
         """Return `positions` of a few strings, which may repeat; None for others."""
-        if not 0 < len(column) <= FEW or not len(vocabulary) or not cudf_frames.is_text(vocabulary.dtype):
+        if not 0 < len(column) <= FEW or not len(vocabulary) or not _is_text(vocabulary.dtype):
             return None
         if column.dtype != vocabulary.dtype:
             column = column.astype(vocabulary.dtype)
-        return cudf_frames.positions(vocabulary, column)
+        column = column.reset_index(drop=True)
+        places = vocabulary.searchsorted(column)
+        found = self._gathered(vocabulary, self.xp.minimum(places, len(vocabulary) - 1), nulls=False)
+        same = (found == column).fillna(False).astype("bool")
+        return self.xp.where(same.to_cupy(), places, -1)
 
     def take(self, column: Series, rows: Array | None, nulls: bool = False) -> Series:
         if rows is None:
             return column.copy(deep=False)  # copied on write
         rows = move(rows, self.xp)
-        if len(rows) and len(column) and cudf_frames.is_text(column.dtype):
-            return cudf_frames.gathered(column, rows, nulls)
+        if len(rows) and len(column) and _is_text(column.dtype):
+            return self._gathered(column, rows, nulls)
         if not nulls:
             return column.take(rows).reset_index(drop=True)
         if len(column) == 0:
             return self._cudf.Series([None] * len(rows), dtype=column.dtype)
         return column.take(self.xp.maximum(rows, 0)).reset_index(drop=True).where(rows >= 0)
+
+    def _gathered(self, column: Series, rows: Array, nulls: bool) -> Series:
+        """Return the given rows, which exist, of a column with some; with `nulls`, row -1 is null."""
+        copying = self._pylibcudf.copying
+        policy = copying.OutOfBoundsPolicy
+        if nulls:  # a row past the end is null; one below zero would count from the end
+            rows = self.xp.where(rows >= 0, rows, len(column))
+        table = self._pylibcudf.Table([column.to_pylibcudf()[0]])
+        taken = copying.gather(table, self._wrapped(rows), policy.NULLIFY if nulls else policy.DONT_CHECK)
+        found = type(column).from_pylibcudf(taken.columns()[0])
+        return found if found.dtype == column.dtype else found.astype(column.dtype)
 
     def is_plain(self, frame: Frame) -> bool:
         """Return whether all columns are numbers of NumPy's types; the check takes as long as a search."""
@@ -216,7 +191,7 @@ class CudfFrames:
     def frame(self, columns: Mapping[str, Column]) -> Frame:
         """Make a frame of columns without copying them; the caller must not use them elsewhere."""
         own = {name: column for name, column in columns.items() if isinstance(column, self._cudf.Series)}
-        if not all(cudf_frames.is_text(column.dtype) for column in own.values()):
+        if not all(_is_text(column.dtype) for column in own.values()):
             return self._cudf.DataFrame({name: self._entry(column) for name, column in columns.items()})
         # Build from device columns directly: the constructor from a dict takes longer than many searches.
         # Strings may share memory with others, as cuDF writes changed ones to a new column.
@@ -295,6 +270,10 @@ class ProxiedCudfFrames(CudfFrames):
             return super().take(column, rows, nulls)
         # Like pandas, cuDF otherwise refuses to insert nulls into columns of these dtypes.
         return super().take(column.astype("int64"), rows, nulls).astype(column.dtype)
+
+
+def _is_text(dtype: Dtype) -> bool:
+    return isinstance(dtype, pd.StringDtype) or (isinstance(dtype, np.dtype) and dtype.kind == "O")
 
 
 @functools.cache

@@ -9,11 +9,8 @@ from importlib import metadata
 from pathlib import Path
 
 GPU_PACKAGES = ("cudf", "cupy", "rmm")  # packages that the CUDA engine needs
-
-
 EXTRAS = ("cu13", "cu12")  # newest first
-
-
+NO_DEVICE = 100  # CUDA_ERROR_NO_DEVICE
 COMPUTE_CAPABILITY = (75, 76)  # CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, _MINOR
 
 
@@ -55,11 +52,11 @@ def find_driver(load: Callable[[str], ctypes.CDLL] = ctypes.CDLL) -> Driver:
         cuda = load("libcuda.so.1")
     except OSError:
         return Driver()
-    if code := cuda.cuInit(0):
-        return Driver(problem=f"the NVIDIA driver is installed but does not start (CUDA error {code})")
+    if (code := cuda.cuInit(0)) not in (0, NO_DEVICE):
+        return Driver(problem=f"the NVIDIA driver does not start, CUDA error {code}")
     number, count = ctypes.c_int(), ctypes.c_int()
     cuda.cuDriverGetVersion(ctypes.byref(number))
-    cuda.cuDeviceGetCount(ctypes.byref(count))
+    cuda.cuDeviceGetCount(ctypes.byref(count))  # none after `NO_DEVICE`
     version = f"{number.value // 1000}.{number.value % 1000 // 10}"
     return Driver(version, [_find_gpu(cuda, index) for index in range(count.value)])
 

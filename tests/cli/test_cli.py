@@ -25,7 +25,7 @@ COMMAND = [sys.executable, "-c", "from rapids_trav.cli import main; main()"]
 def without_a_gpu(request, monkeypatch):
     """Let `--engine auto` choose the CPU, so that tests do not depend on the machine."""
     if "gpu" not in request.keywords:
-        monkeypatch.setattr("rapids_trav.cli.edges.choose_engine", lambda: "cpu")
+        monkeypatch.setattr("rapids_trav.cli.edges.gpu_is_there", lambda: False)
 
 
 @pytest.fixture

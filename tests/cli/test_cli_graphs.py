@@ -18,7 +18,7 @@ from rapids_trav.utilities.sizes import readable
 
 @pytest.fixture(autouse=True)
 def on_the_cpu(monkeypatch):
-    monkeypatch.setattr("rapids_trav.cli.edges.choose_engine", lambda: "cpu")
+    monkeypatch.setattr("rapids_trav.cli.edges.gpu_is_there", lambda: False)
 
 
 @pytest.fixture

@@ -53,10 +53,15 @@ def driver(initial=0, count=1):
     """Return a stand-in for the driver's library."""
 
     def get_count(pointer):
-        pointer._obj.value = count
-        return 0
+        pointer._obj.value = 0 if initial else count
+        return initial
 
-    return SimpleNamespace(cuInit=lambda flags: initial, cuDeviceGetCount=get_count)
+    others = ("DriverGetVersion", "DeviceGet", "DeviceGetName", "DeviceTotalMem_v2", "DeviceGetAttribute")
+    return SimpleNamespace(
+        cuInit=lambda flags: initial,
+        cuDeviceGetCount=get_count,
+        **{f"cu{name}": lambda *arguments: 0 for name in others},
+    )
 
 
 @pytest.fixture
