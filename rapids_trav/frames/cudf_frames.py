@@ -104,9 +104,6 @@ class CudfFrames:
     def factorize_strings(self, column: Series, ascending: bool = False) -> None:
         """Return None: cuDF's own string operations are fast."""
 
-    def merge_strings(self, vocabularies: Sequence[Series]) -> None:
-        """Return None, for the same reason."""
-
     def positions(self, vocabulary: Series, column: Series) -> Array:
         if column.dtype != vocabulary.dtype:
             column = column.astype(vocabulary.dtype)

@@ -124,15 +124,6 @@ class PandasFrames:
             return None  # pandas would later treat some of them as equal
         return codes, uniques
 
-    def merge_strings(self, vocabularies: Sequence[Series]) -> tuple[np.ndarray, Series] | None:
-        """Return the rank of each string and the distinct strings in ascending order.
-
-        Returns None if there are few values or they are not strings.
-        """
-        if sum(map(len, vocabularies)) < MANY:
-            return None
-        return self.factorize_strings(self.concat(vocabularies, ignore_index=True), ascending=True)
-
     def positions(self, vocabulary: Series, column: Series) -> np.ndarray:
         """Return the position of each value in a vocabulary of distinct, ascending values; -1 if absent."""
         if vocabulary.dtype.kind in "mM" and column.dtype != vocabulary.dtype:

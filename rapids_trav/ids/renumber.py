@@ -114,14 +114,18 @@ class Renumbering:
     def _values(self, parts: Sequence[IdColumn]) -> tuple[IdMap, Codes]:
         vocabularies = [uniques for _, uniques in (part.data for part in parts)]
         try:
-            if (strings := merge_strings(vocabularies, parts[0].dtype, self.library)) is not None:
-                return self._placed(parts, *strings)
-            merged = sorted_values(vocabularies, parts[0].dtype, self.library)
+            places, merged = merge_values(vocabularies, parts[0].dtype, self.library)
         except (TypeError, ValueError) as error:
             unordered = [part for part in parts if not has_order(part.data[1])] or parts
             raise no_common_order([part.name for part in unordered], error) from error
         ids = ValueIds(merged, self.library, self.xp)
-        translated = [ids.translate(*part.data) for part in parts]
+        if places is None:
+            translated = [ids.translate(*part.data) for part in parts]
+        else:
+            pieces = np.split(places, np.cumsum([len(uniques) for uniques in vocabularies[:-1]]))
+            translated = [
+                move(piece[part.data[0]], self.xp) for piece, part in zip(pieces, parts, strict=True)
+            ]
         for part, codes in zip(parts, translated, strict=True):
             if len(codes) and int(codes.min()) < 0:  # kernels do not check the bounds of their arrays
                 raise TravError(
@@ -129,15 +133,6 @@ class Renumbering:
                     f"ids: convert them, for example with astype(str)."
                 )
         return ids, lambda position: translated[position]
-
-    def _placed(self, parts: Sequence[IdColumn], places: np.ndarray, merged: Column) -> tuple[IdMap, Codes]:
-        """Return the map of `merged`; `places` ranks the distinct values of all columns in turn."""
-        ends = np.cumsum([len(part.data[1]) for part in parts])
-        numbered = [
-            move(places[end - len(part.data[1]) : end][part.data[0]], self.xp)
-            for part, end in zip(parts, ends, strict=True)
-        ]
-        return ValueIds(merged, self.library, self.xp), lambda position: numbered[position]
 
 
 def refuse_mixtures(parts: Sequence[IdColumn], library: Library) -> None:
@@ -188,30 +183,21 @@ def common_dtype(parts: Sequence[IdColumn], library: Library) -> Dtype:
     return library.concat([library.column([], dtype=dtype) for dtype in dtypes]).dtype
 
 
-def merge_values(vocabularies: Sequence[Column], dtype: Dtype, library: Library) -> Column:
-    """Return the distinct values in ascending order; strings in `dtype`, times in its time zone."""
-    strings = merge_strings(vocabularies, dtype, library)
-    return sorted_values(vocabularies, dtype, library) if strings is None else strings[1]
+def merge_values(
+    vocabularies: Sequence[Column], dtype: Dtype, library: Library
+) -> tuple[np.ndarray | None, Column]:
+    """Return the rank of each value if they are many strings, and the distinct values in ascending order.
 
-
-def sorted_values(vocabularies: Sequence[Column], dtype: Dtype, library: Library) -> Column:
-    """Return the result of `merge_values` by the frame library's own sort."""
-    vocabularies = [_in_zone_of(dtype, values) for values in vocabularies]
-    merged = library.concat(vocabularies).drop_duplicates().sort_values().reset_index(drop=True)
+    Strings are in `dtype`, times in its time zone.
+    """
+    values = library.concat([_in_zone_of(dtype, values) for values in vocabularies], ignore_index=True)
+    strings = library.factorize_strings(values, ascending=True)
+    places, merged = strings or (None, values.drop_duplicates().sort_values().reset_index(drop=True))
     if merged.dtype != dtype and _family(dtype) == "text":
         merged = merged.astype(dtype)
-    _check_order(merged)
-    return merged
-
-
-def merge_strings(
-    vocabularies: Sequence[Column], dtype: Dtype, library: Library
-) -> tuple[np.ndarray, Column] | None:
-    """Return the rank of each value and the distinct values, ascending; None unless they are many strings."""
-    if (strings := library.merge_strings(vocabularies)) is None:
-        return None
-    places, merged = strings
-    return places, merged if merged.dtype == dtype else merged.astype(dtype)
+    if places is None:
+        _check_order(merged)
+    return places, merged
 
 
 def _in_zone_of(dtype: Dtype, values: Column) -> Column:

@@ -130,7 +130,7 @@ class Labels:
 
     def union(self, pieces: Sequence[Values]) -> Values:
         filled = [piece for piece in pieces if len(piece)]  # empty ones must not decide the dtype
-        return merge_values(filled, self.dtype, self.rank.library) if filled else self.none()
+        return merge_values(filled, self.dtype, self.rank.library)[1] if filled else self.none()
 
     def cut(self, values: Values, splitters: Values) -> list[Values]:
         at = range(len(values))
