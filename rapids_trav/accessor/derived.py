@@ -35,10 +35,7 @@ def building(from_edges: Method) -> Method:
 
 
 def one_question(method: Method) -> Method:
-    """Return a method of the accessor that builds the graph of its frame and asks it one question.
-
-    It takes the arguments of the `Graph` method and, as keywords, the options of the accessor's `graph`.
-    """
+    """Return the accessor's form of a method, which builds a graph for one question."""
     own = inspect.signature(method)
     options_of_graph = [
         part.replace(kind=Parameter.KEYWORD_ONLY)

@@ -41,10 +41,7 @@ def progress(task: str) -> AbstractContextManager:
 
 @contextmanager
 def steps() -> Iterator[Callable[[str, int, int], None]]:
-    """Yield a function that shows progress, given a step's name, the number done and the total.
-
-    It draws a bar with the time on standard error if that is a terminal, else nothing.
-    """
+    """Yield a function that shows a step's name, the number done and the total, on a terminal only."""
     bar = _bar(BarColumn(), MofNCompleteColumn())
     task = bar.add_task("", total=None)
 

@@ -30,10 +30,7 @@ Rows = Sequence[Sequence[str]]
 
 
 def level_counts(result: Frame, n_vertices: int | None = None) -> pd.DataFrame:
-    """Count vertices by distance: `distance`, `vertices`, `cumulative`; null means unreached.
-
-    With `n_vertices`, vertices that the result leaves out count as unreached.
-    """
+    """Count vertices by distance, null for unreached, of `n_vertices` if the result leaves some out."""
     distance = to_pandas(result[["distance"]])["distance"]
     counts = distance.value_counts().sort_index()
     unreached = int(distance.isna().sum() if n_vertices is None else n_vertices - counts.sum())
@@ -67,10 +64,7 @@ def level_table(levels: pd.DataFrame, screen: Console) -> Table:
 
 
 def trace_tables(trace: pd.DataFrame, screen: Console) -> Group:
-    """Return the trace as a table with a row for each level, in as many parts as the screen needs.
-
-    A second table has the sums of each rank, if there are several.
-    """
+    """Return the trace as tables that fit the screen, and the sums of each rank."""
     ranks = _rank_sums(trace)
     trace = rows_alone(trace)
     total = float(trace["milliseconds"].sum()) if "milliseconds" in trace else 0.0

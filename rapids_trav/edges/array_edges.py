@@ -21,10 +21,7 @@ NAMES = ("src", "dst", "weight")  # columns of the frame made from arrays
 
 
 class ArrayFrames(PandasFrames):
-    """The operations on pandas for edges in arrays, which lack its methods for nulls.
-
-    `weight` is the expression for the weights if they are an array of NumPy.
-    """
+    """The operations on pandas for arrays, which lack its methods; `weight` is the expression for weights."""
 
     def __init__(self, weight: str | None) -> None:
         self._weight = weight
@@ -44,16 +41,7 @@ def is_array(obj: object) -> bool:
 
 
 def of_arrays(arrays: Sequence[Values], engine: object) -> EdgeSource:
-    """Open two arrays (the ends of the edges) or three (with the weights).
-
-    The arrays are not copied, and their indexes are ignored.  The frames belong to the library whose columns
-    are among them, else to pandas.
-
-    Raises
-    ------
-    TravError
-        If their lengths differ, or they have several dimensions.
-    """
+    """Open the ends of the edges, and perhaps weights, as arrays; neither copied nor aligned."""
     kinds = [_kind(array) for array in arrays]
     if len(arrays) not in (2, 3) or None in kinds:
         other = next((array for array in arrays if not is_array(array)), None)
@@ -95,11 +83,6 @@ def of_matrix(matrix: Values, engine: object) -> EdgeSource:
     As in `scipy.sparse.csgraph`, the graph is directed and the entries are its weights; a boolean matrix
     gives no weights.  Entries that are stored several times are added, in int64 or float64; stored zeros are
     edges.  All rows are vertices.
-
-    Raises
-    ------
-    TravError
-        If the matrix is not square, or an index of it leads outside.
     """
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise TravError(
@@ -119,10 +102,7 @@ def of_matrix(matrix: Values, engine: object) -> EdgeSource:
 
 
 def _entries(matrix: Values) -> Values:
-    """Return a matrix in coordinate form.
-
-    Indices outside it are refused, since its arrays may have been changed and SciPy's own loops do not check.
-    """
+    """Return a matrix in coordinates, whose indices SciPy's loops do not check but this does."""
     try:
         if hasattr(matrix, "check_format"):
             matrix.check_format(full_check=True)

@@ -60,10 +60,7 @@ class BuildPass:
         return ids, lambda: zip(map(codes, range(0, n, 2)), map(codes, range(1, n, 2)), strict=True)
 
     def number_in(self, slices: EdgeSource, xp: ModuleType) -> IdMap:
-        """Number the vertices of the same edges in slices, of which one is held at a time; return the map.
-
-        The edges are read once for each column of an id.
-        """
+        """Return the map of the same edges in slices, read once for each column of an id."""
         self._reading = slices
         return renumber_distinct(self, len(self.sides[0]), slices.library, xp)
 

@@ -158,10 +158,7 @@ class DaskEdges(EdgeSource):
 
 
 def _opened(frames: Sequence[Frame], engine: object) -> Sequence[Frame]:
-    """Return the frames that proxies hold: all on the GPU, or all on the CPU.
-
-    The CPU is used if it is requested or if the GPU cannot hold each of them.
-    """
+    """Return the frames that proxies hold: all on the GPU, or all on the CPU if that is asked or needed."""
     found = [proxies.opened(frame, on_gpu=proxies.wanted_on_gpu(engine)) for frame in frames]
     if len({library_of(frame) for frame in found}) == 1:
         return found

@@ -111,16 +111,7 @@ class Token(NamedTuple):
 
 
 def parse(text: str, columns: Sequence[Hashable]) -> Expression:
-    """Parse a condition on these columns.
-
-    Raises
-    ------
-    TravError
-        If the text is malformed: gives the position of the first character that does not fit, and what was
-        expected there.
-    UnknownColumnError
-        If it names a column that the edges do not have.
-    """
+    """Parse a condition on these columns; an error names the first character that does not fit."""
     parser = _Parser(text, columns)
     test = parser.condition(0)
     parser.end()

@@ -27,10 +27,7 @@ class Masked(NamedTuple):
 
 
 class BitMasked(NamedTuple):
-    """A column on the GPU whose nulls are already encoded as bits, 32 rows per word, as in Arrow.
-
-    `null_count()` may wait for the GPU.
-    """
+    """A column on the GPU with Arrow's bits for nulls; to count them may wait for the GPU."""
 
     values: Array
     bits: Array

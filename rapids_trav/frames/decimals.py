@@ -12,10 +12,7 @@ DIGITS = 38  # of the decimals that answers have, as many as 128 bits hold
 
 
 def decimals_of(column: Series) -> pa.Array | None:
-    """Return a column of decimals as an Arrow array; None if it holds anything else.
-
-    The column is one of Arrow's types in pandas, of cuDF's, or of Python's `Decimal`; those are finite.
-    """
+    """Return decimals, of Arrow, cuDF or finite ones of Python, as an Arrow array; None for anything else."""
     if isinstance(column.dtype, pd.ArrowDtype):
         values = pa.array(column.array) if pa.types.is_decimal(column.dtype.pyarrow_dtype) else None
     elif type(column.dtype).__name__.startswith("Decimal"):

@@ -104,10 +104,7 @@ def matrix(u: Array, v: Array, weight: Array | None, n: int, directed: bool) -> 
 
 
 def with_sums(entries: scipy.sparse.coo_array) -> scipy.sparse.coo_array:
-    """Return entries, those of one place added up, integers in int64 and floats in float64.
-
-    Entries of which no two have one place are returned as they are.
-    """
+    """Return entries; if several have one place, they are added up in int64 or float64."""
     boolean = entries.dtype.kind == "b"
     summed = (entries if boolean else entries.astype(sum_dtype(entries.dtype))).tocsr()
     if summed.nnz == len(entries.data):

@@ -229,10 +229,7 @@ class HandedOut:
         return self.form.remedies[call]
 
     def read(self, frame: Frame, columns: Sequence[Hashable]) -> Frame:
-        """Read columns of one of the caller's frames into a frame of pandas or cuDF.
-
-        The types of the first frame read are the types in which answers are returned.
-        """
+        """Read columns of a caller's frame; the types of the first are those of answers."""
         made = self.from_table(columns_of(self.form, frame, columns))
         if not self.stand_ins:
             back = self.form.dtypes(self.form.handed(self.to_table(made.iloc[:0]), {}))
@@ -299,10 +296,7 @@ def handed_out(form: Form, engine: object) -> HandedOutPandas | HandedOutCudf:
 
 
 def form_of(obj: object) -> Form | None:
-    """Return the form of a frame that is read through Arrow; None for anything else, including pandas frames.
-
-    A polars LazyFrame, which has no rows yet, is refused.
-    """
+    """Return the form of a frame that is read through Arrow; None for anything else, also for pandas."""
     if library_of(obj, ("DataFrame", "Series", "Index")):
         return None
     if (polars := sys.modules.get("polars")) is not None:
@@ -348,10 +342,7 @@ def kept(form: Form, obj: Values) -> Frame:
 
 
 def opened(values: Values, on_gpu: bool = False) -> Values:
-    """Convert a polars or pyarrow frame or column to pandas; return any other object unchanged.
-
-    Where the work is done in cuDF, pandas columns are accepted as well.
-    """
+    """Convert a frame or column of polars or pyarrow to pandas; return any other object unchanged."""
     polars = sys.modules.get("polars")
     if isinstance(values, (pa.Array, pa.ChunkedArray)) or (polars and isinstance(values, polars.Series)):
         name = getattr(values, "name", None) or "ids"

@@ -107,10 +107,7 @@ class PandasFrames:
         return codes, pd.Series(uniques, dtype=column.dtype)
 
     def factorize_strings(self, column: Series, ascending: bool = False) -> tuple[np.ndarray, Series] | None:
-        """Factorize a long column of strings, in ascending order if `ascending`.
-
-        Returns None if the column is short, has nulls or holds other values.
-        """
+        """Factorize a long column of strings, ascending or not; return None for all others."""
         if len(column) < MANY:
             return None
         if (distinct := strings.distinct_strings(column, ascending)) is None:
@@ -265,10 +262,7 @@ def _nullable(values: np.ndarray, valid: np.ndarray) -> pd.api.extensions.Extens
 
 
 def _position(vocabulary: Series, value: Values) -> int:
-    """Return the position of a value, or -1, by binary search.
-
-    A hash table of a large vocabulary would cost more than the query itself.
-    """
+    """Return the position of a value, or -1, by binary search: a hash table costs more than the query."""
     values = vocabulary.array
     try:
         i = bisect.bisect_left(range(len(values)), value, key=values.__getitem__)

@@ -24,10 +24,7 @@ _SEQUENCES = (list, tuple, set, frozenset)
 
 
 def active() -> bool:
-    """Return whether cudf.pandas replaces pandas in this process; if so, keep this package's files out of it.
-
-    It may have been installed after this package was imported, of which it gives no notice.
-    """
+    """Return whether cudf.pandas replaces pandas by now; if so, keep this package's files out of it."""
     loaded = bool(getattr(sys.modules.get(MODULE), "LOADED", False))
     if loaded:
         stay_outside()

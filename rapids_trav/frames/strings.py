@@ -53,10 +53,7 @@ def _shared(column: Series) -> np.ndarray | None:
 
 
 def string_positions(vocabulary: Series, column: Series) -> np.ndarray | None:
-    """Return the position of each string in a vocabulary of distinct, ascending strings; -1 if absent.
-
-    An index would hash the vocabulary, however few are wanted.  Returns None if either holds other values.
-    """
+    """Return positions in distinct, ascending strings, -1 if absent; None if either holds other values."""
     if not (_is_text(column) and _is_text(vocabulary)):
         return None
     known, wanted = np.asarray(vocabulary, object), np.asarray(column, object)

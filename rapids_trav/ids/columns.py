@@ -177,11 +177,7 @@ def is_object(dtype: Dtype) -> bool:
 
 
 def names_nothing(dtype: Dtype) -> bool:
-    """Return whether values of this dtype cannot be ids.
-
-    Lists, structs and maps cannot, whether in Arrow's or cuDF's types.  Nor can NumPy's raw bytes, nor the
-    Arrow types that pandas cannot compare or take rows of (it rounds nanoseconds of a day).
-    """
+    """Return whether no value of this dtype can be an id: lists, raw bytes, what pandas cannot compare."""
     if isinstance(dtype, np.dtype):
         return dtype.kind == "V"
     if not isinstance(dtype, pd.ArrowDtype):

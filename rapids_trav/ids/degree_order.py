@@ -55,21 +55,14 @@ def degrees(chunks: Iterable[tuple[Array, Array]], n: int, engine: Counter) -> A
 
 
 def descending(degree: Array, back_end: str, xp: ModuleType) -> Array:
-    """Return the order of the vertices: by descending degree, ties by ascending id.
-
-    The back end is a "radix" sort of the keys, or a "merge" sort that compares them; the order is the same.
-    """
+    """Return the vertices by descending degree, ties by ascending id; all back ends give the same order."""
     key = (degree.max() - degree) if len(degree) else degree
     order = {"radix": _radix_order, "merge": _merge_order}[back_end](key, xp)
     return order.astype(vertex_dtype(len(degree)))
 
 
 def _radix_order(key: Array, xp: ModuleType) -> Array:
-    """Return the stable order of non-negative keys by a radix sort.
-
-    CuPy's sort of numbers is a radix sort of any width.  NumPy's stable sort is a radix sort only up to 16
-    bits, so wider keys take one pass for each 16 bits, the lowest first.
-    """
+    """Return the stable order of non-negative keys by a radix sort, which NumPy has for 16 bits at a time."""
     most = int(key.max()) if len(key) else 0
     if xp is not np:
         return xp.argsort(key.astype(np.uint64 if most >> 32 else np.uint32), kind="stable")

@@ -281,11 +281,7 @@ AT_ONCE = 1 << 16  # values of a column that are converted at once
 
 
 def each_vertex(what: str, given: Values, width: int, on_gpu: bool) -> Iterator[Hashable]:
-    """Return an iterator over the vertices that the argument called `what` names, for `lookup` to look up.
-
-    Ids have `width` columns.  An iterable is read as the iterator advances.  Values of columns become those
-    of Python.
-    """
+    """Return an iterator over the vertices, of `width` columns, that the argument called `what` names."""
     given = forms.opened(proxies.opened(given, on_gpu=on_gpu))
     if given is None or library_of(given):
         columns = split(what, given, width)  # refuses None

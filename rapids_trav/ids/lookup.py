@@ -19,10 +19,7 @@ SHOWN = 5  # unknown vertices that an error lists before it counts the rest
 
 
 def lookup(what: str, vertices: Values, ids: IdMap, library: Library) -> Array:
-    """Return internal ids of the vertices that the argument called `what` names, in its order.
-
-    Vertices in host memory stay there: a single source should not cost a dozen kernel launches.
-    """
+    """Return internal ids of the vertices that an argument names; a few cost no kernel launch."""
     vertices = forms.opened(proxies.opened(vertices, on_gpu=library.name == "cudf"))
     try:
         return _looked_up(what, vertices, ids, library)

@@ -75,10 +75,9 @@ class IdMap(Protocol):
         """The map as addresses on the GPU, if ids are one column of strings there; else None."""
 
     def encoder(self, known: bool = False, many: bool = False) -> Encoder:
-        """Return a function from `width` columns to internal ids, -1 for unknown ones.
+        """Return a function from columns to internal ids, -1 for unknown ones unless all are `known`.
 
-        With `many` the function is optimized for many values.  With `known` as well, it need not detect
-        unknown ones.
+        With `many` it is optimized for many values.
         """
 
     def decode(self, internal: Array = None, nulls: bool = False) -> list[Column]:
@@ -137,10 +136,7 @@ def is_plain(dtype: Dtype, held: np.dtype) -> bool:
 
 
 def integers(column: Column, library: Library, dtype: np.dtype) -> Array:
-    """Return a numeric column's values, or an array, as integers of the signedness of `dtype`.
-
-    They may be wider than `dtype`: in 8, 16 or 32 bits an unknown id would wrap to that of a vertex.
-    """
+    """Return a column or an array as integers of the sign of `dtype`, no narrower, so that no id wraps."""
     if hasattr(column, "iloc"):
         if hasattr(column.dtype, "categories"):
             column = column.astype(column.dtype.categories.dtype)
@@ -291,10 +287,7 @@ class RangeIds(AscendingIds):
 
 @dataclass(frozen=True)
 class SortedIds(AscendingIds):
-    """Map of integers with gaps: internal id `i` is `ids[i]`.
-
-    If the ids are close enough for a table over their range (`dense`), no id is hashed or searched for.
-    """
+    """Map of integers with gaps: internal id `i` is `ids[i]`; if `dense`, a table finds it."""
 
     ids: Array
     dense: bool

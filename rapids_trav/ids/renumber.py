@@ -49,10 +49,7 @@ SMALL_TABLE = 1 << 16  # ranges up to this always use a table
 
 @dataclass
 class Renumbering:
-    """Collects columns of ids, then returns the map and each column's internal ids.
-
-    One instance renumbers one component: with several-column ids there is one for each column.
-    """
+    """Collects columns of one component of the ids; gives the map and each column's internal ids."""
 
     library: Library
     xp: ModuleType
@@ -251,10 +248,7 @@ def _family(dtype: Dtype) -> str:
 def renumber_integers(
     arrays: Sequence[Array], dtype: Dtype, library: Library, xp: ModuleType, given: int | None = None
 ) -> tuple[RangeIds | SortedIds, Codes]:
-    """Return the map of integer ids, and a function from an array's position to its internal ids.
-
-    `given` is the number of ids before duplicates were removed, if the arrays hold each id only once.
-    """
+    """Return the map of integer ids, `given` with duplicates, and the internal ids of each array."""
     given = sum(map(len, arrays)) if given is None else given
     filled = [array for array in arrays if len(array)]
     first = min([int(array.min()) for array in filled], default=0)
@@ -325,10 +319,7 @@ def _sorted(
 def renumber(
     lists: Iterable[Sequence[tuple[Hashable, Column]]], width: int, library: Library, xp: ModuleType
 ) -> tuple[IdMap, Codes]:
-    """Renumber lists of ids, each given as `width` named columns.
-
-    Return the map, and a function from the position of a list to its internal ids.
-    """
+    """Return the map of lists of ids, each given as `width` named columns, and the internal ids by list."""
     components = [Renumbering(library, xp) for _ in range(width)]
     for columns in lists:
         for component, (name, column) in zip(components, columns, strict=True):

@@ -45,10 +45,7 @@ NO_ENDS = re.compile(
 
 
 def usual_ends(names: Sequence[str]) -> tuple[str, str] | None:
-    """Return the columns that have usual names of the two ends of an edge, or None.
-
-    The library's default names come first; others count if they are the only pair.
-    """
+    """Return the columns with the default or the only usual names of both ends of an edge, or None."""
     for default in USUAL_ENDS[:2]:
         if all(names.count(name) == 1 for name in default):
             return default

@@ -69,10 +69,7 @@ def default_names(width: int) -> tuple[str, ...]:
 
 
 def unique_names(path: Path, fields: Sequence[str], free: bool) -> tuple[str, ...]:
-    """Return the names of a header, with one for each column that it leaves unnamed.
-
-    If `free`, a name that comes again gets its number, as in Account_4.
-    """
+    """Return names for all columns of a header; if `free`, a repeated one gets a number."""
     names = tuple(name or f"column_{i}" for i, name in enumerate(fields))
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None and not free:

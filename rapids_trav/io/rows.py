@@ -39,10 +39,7 @@ class Tally:
 
 
 def blocks(path: Path, dialect: Dialect, tell: Tell | None = None) -> Iterator[bytearray]:
-    """Yield the text after the header in UTF-8, in blocks of whole lines that end with a line feed.
-
-    `tell` is told how many bytes were read, in the thread that reads.
-    """
+    """Yield the text after the header in UTF-8, in blocks of whole lines; `tell` how many bytes were read."""
     done, total = 0, None if compression_of(path) else path.stat().st_size
     decode = codecs.getincrementaldecoder(dialect.encoding)().decode
     rest, skip, line, n_decoded = b"", dialect.skip, 1, 0

@@ -47,10 +47,7 @@ def to_frame(table: pa.Table) -> pd.DataFrame:
 
 
 def read_json(path: Path, encoding: str | None = None) -> tuple[pa.Table, bool | None, np.ndarray | None]:
-    """Read records: one on each line, a list of them, or those under "links" or "edges" of one object.
-
-    Return the rows, whether edges lead one way, and the vertices, where the object says so.
-    """
+    """Read records; return them, whether edges lead one way, and the vertices, where the file says so."""
     directed = vertices = None
     try:
         with open_bytes(path) as stream:

@@ -34,10 +34,7 @@ HELP = "add string_ids=True (--string-ids on the command line) to take the value
 def read_rows(
     path: Path, dialect: Dialect, ends: tuple[Sequence[str], Sequence[str]], string_ids: bool
 ) -> tuple[pa.Table, int]:
-    """Return the rows as a table, and how many comments were skipped.
-
-    The columns of both ends are integers together, or strings together.
-    """
+    """Return the rows, with ends that are all integers or all strings, and how many comments were skipped."""
     pairs, ids = list(zip(*ends, strict=True)), [*ends[0], *ends[1]]
     types = first_types(dialect, pairs, string_ids)
     while True:
@@ -82,10 +79,7 @@ def first_types(
 def parse(
     stream: rows.Stream, dialect: Dialect, types: dict[str, pa.DataType | None], marks: bool
 ) -> pa.Table:
-    """Return strict rows as a table of these types; that of None is found.
-
-    With `marks`, NA and the like are nulls among strings, too.
-    """
+    """Return strict rows as a table of these types, if given; with `marks`, NA is null in strings."""
     return pyarrow.csv.read_csv(
         pa.PythonFile(stream, mode="r"),
         read_options=pyarrow.csv.ReadOptions(column_names=dialect.names, block_size=rows.BLOCK),

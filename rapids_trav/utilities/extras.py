@@ -10,10 +10,7 @@ from rapids_trav.errors import TravError
 
 @contextmanager
 def needed_for(what: str, library: str, extra: str) -> Iterator[None]:
-    """Import modules of `library` in a block; raise a TravError that names the extra if it is missing.
-
-    `what` is the work that needs the library, as the subject of the message.
-    """
+    """Import `library` in a block for the work called `what`; if it is missing, refuse with its extra."""
     try:
         yield
     except ModuleNotFoundError as error:

@@ -18,10 +18,7 @@ def location(what: str, value: object) -> Path:
 
 
 def file_location(what: str, value: object, of: str = "file") -> Path:
-    """Return the path of a file given by the argument called `what`, if `reachable`.
-
-    The message about what is no path asks for a name `of` something.
-    """
+    """Return the path, if `reachable`, of what the argument called `what` names: a file, or as `of` says."""
     path = _text(value)
     if not path:
         raise _not_a_path(what, value, of)
@@ -49,10 +46,7 @@ def _not_a_path(what: str, value: object, of: str) -> TravError:
 
 
 def reachable(path: Path) -> Path:
-    """Return the path if the system can tell whether it exists.
-
-    It cannot if a name is too long or has a character that no name can have, or a folder may not be read.
-    """
+    """Return the path if the system can tell whether it exists: names may be too long, or folders closed."""
     try:
         path.stat()
     except OSError as error:

@@ -19,11 +19,7 @@ _MOST = 2**63 - 1  # bytes
 
 
 def parse_bytes(amount: Any, what: str = "memory_limit") -> int:
-    """Parse an amount of memory, a whole number such as 8e9 or a number with a unit, and return bytes.
-
-    Units are decimal (kB, MB, GB, TB, PB; the B may be omitted) or, with an i, powers of 1024 (MiB, GiB,
-    ...).  The error about anything else uses `what` as its name.
-    """
+    """Return the bytes of an amount: a whole number, or a text with a unit such as kB or KiB."""
     n_bytes: int | Decimal = -1
     if isinstance(amount, str) and (match := _AMOUNT.fullmatch(amount)):
         number, unit, binary = match.groups()

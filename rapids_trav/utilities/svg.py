@@ -24,10 +24,7 @@ COLORS = ("#d62728", "#1f77b4", "#2ca02c", "#ff7f0e", "#9467bd", "#8c564b")
 
 
 def bars(heights: Sequence[int], labels: Sequence[str], title: str) -> str:
-    """Return a picture of bars side by side, each over its label, with the title below all.
-
-    Where the smallest could not be seen beside the tallest, the scale is logarithmic, and the title says so.
-    """
+    """Return a picture of labelled bars over a title, which says if the scale is logarithmic."""
     log = is_uneven(heights)
     title += " (log scale)" if log else ""
     step = min(BAR_WIDTH, (WIDEST - LETTER_WIDTH) / max(len(heights), 1))
@@ -62,10 +59,7 @@ def positions(counts: Sequence[int]) -> list[tuple[float, float]]:
 def layers(
     names: Sequence[Sequence[str]], totals: Sequence[int], lines: Iterable[tuple[int, int]], title: str
 ) -> str:
-    """Return a picture of named points in layers, each under its number and its total of points.
-
-    `lines` are pairs of points to join, numbered layer after layer.
-    """
+    """Return a picture of named points in layers, with each layer's total and lines."""
     at = [(x + MARGIN, y + HEAD + ROW / 2) for x, y in positions([len(layer) for layer in names])]
     shapes = [
         f'<path d="{_line(at[u], at[v])}" fill="none" stroke="currentColor" stroke-opacity="0.25"/>'
