@@ -13,7 +13,7 @@ from copy import copy
 from dataclasses import dataclass, fields
 from functools import cached_property
 from numbers import Real
-from typing import Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Self, get_args, get_origin, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -64,6 +64,11 @@ class Options:
                 one_of(name, value, allowed)
         if self.progress is not False:
             check_progress(self.progress)
+
+    @classmethod
+    def from_arguments(cls, arguments: Mapping[str, Any]) -> Self:
+        """Return options from the `locals()` of a method that takes them by their names."""
+        return cls(**{name: arguments[name] for name in cls.__dataclass_fields__.keys() & arguments})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -257,17 +257,7 @@ class CentralityMethods(GraphProperties):
            src  dst  betweenness
         0    0    1          0.6
         """
-        options = BetweennessOptions(
-            k=k,
-            of=of,
-            sources=sources,
-            seed=seed,
-            normalized=normalized,
-            endpoints=endpoints,
-            direction=direction,
-            where=where,
-            progress=progress,
-        )
+        options = BetweennessOptions.from_arguments(locals())
         return self.questions.ask(betweenness.betweenness, options)
 
     def distances(

@@ -19,7 +19,6 @@ from rapids_trav.engines.interface import Engine
 from rapids_trav.errors import CLOSED, TravError
 from rapids_trav.frames.columns import Frame, id_names
 from rapids_trav.ids.maps import Column
-from rapids_trav.memory.budget import Budget
 from rapids_trav.memory.model.build import COUNTED_BYTES
 from rapids_trav.saved import graphs
 from rapids_trav.saved.rows import SavedRows
@@ -41,17 +40,13 @@ class LocalGraph(GraphParts):
         vars(self).update(vars(parts))
         self.engine: Engine = self.storage.engine
         self.n_vertices = self.ids.n
+        self.budget = self.storage.budget
         self.values = LocalValues(self.engine, self.ids)
         """Operations on the values of all vertices."""
 
     @property
     def _streams(self) -> OpenStreams:
         return vars(self).setdefault("streams", OpenStreams())
-
-    @property
-    def budget(self) -> Budget | None:
-        """The memory limit, with the bytes in use and their peak; None without a limit."""
-        return self.storage.budget
 
     @property
     def frame_library(self) -> str:

@@ -171,24 +171,7 @@ class ProgramMethods(GraphProperties):
         3       3      9
         4       4      5
         """
-        options = ProgramOptions(
-            sources=sources,
-            direction=direction,
-            weighted=weighted,
-            parameters=parameters,
-            max_iterations=max_iterations,
-            mode=mode,
-            tuning=tuning,
-            where=where,
-            asynchronous=asynchronous,
-            processor=processor,
-            schedule=schedule,
-            trace=trace,
-            progress=progress,
-            checkpoint=checkpoint,
-            checkpoint_every=checkpoint_every,
-            resume=resume,
-        )
+        options = ProgramOptions.from_arguments(locals())
         return self.questions.ask(run.run, program, initial, options)
 
     def components(
@@ -307,21 +290,7 @@ class ProgramMethods(GraphProperties):
         1    HAM       590         OSL
         2    OSL       463         BGO
         """
-        options = SsspOptions(
-            direction=direction,
-            predecessors=predecessors,
-            reached_only=reached_only,
-            mode=mode,
-            where=where,
-            asynchronous=asynchronous,
-            processor=processor,
-            schedule=schedule,
-            trace=trace,
-            progress=progress,
-            checkpoint=checkpoint,
-            checkpoint_every=checkpoint_every,
-            resume=resume,
-        )
+        options = SsspOptions.from_arguments(locals())
         return self.questions.ask(sssp.sssp, sources, options)
 
     def pagerank(
@@ -396,21 +365,5 @@ class ProgramMethods(GraphProperties):
         107      107  0.006888
         1684    1684  0.006309
         """
-        options = PagerankOptions(
-            alpha=alpha,
-            tol=tol,
-            max_iter=max_iter,
-            weighted=weighted,
-            dtype=dtype,
-            tuning=tuning,
-            where=where,
-            asynchronous=asynchronous,
-            processor=processor,
-            schedule=schedule,
-            trace=trace,
-            progress=progress,
-            checkpoint=checkpoint,
-            checkpoint_every=checkpoint_every,
-            resume=resume,
-        )
+        options = PagerankOptions.from_arguments(locals())
         return self.questions.ask(pagerank.pagerank, options)

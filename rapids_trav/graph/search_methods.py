@@ -113,20 +113,7 @@ class SearchMethods(GraphProperties):
         3       3         1
         4       4         0
         """
-        options = SearchOptions(
-            mode=mode,
-            depth_limit=depth_limit,
-            targets=targets,
-            direction=direction,
-            predecessors=predecessors,
-            reached_only=reached_only,
-            deterministic=deterministic,
-            where=where,
-            variant=variant,
-            tuning=tuning,
-            trace=trace,
-            progress=progress,
-        )
+        options = SearchOptions.from_arguments(locals())
         return self.questions.ask(bfs.bfs, sources, options)
 
     def bfs_stream(
@@ -189,16 +176,7 @@ class SearchMethods(GraphProperties):
         4 4
         2 4
         """
-        options = SearchOptions(
-            depth_limit=depth_limit,
-            targets=targets,
-            direction=direction,
-            predecessors=predecessors,
-            reached_only=reached_only,
-            deterministic=deterministic,
-            where=where,
-            progress=progress,
-        )
+        options = SearchOptions.from_arguments(locals())
         return self.questions.bfs_stream(roots, options)
 
     def paths(
@@ -247,18 +225,7 @@ class SearchMethods(GraphProperties):
         2       4     2       3
         3       4     3       4
         """
-        options = PathOptions(
-            mode=mode,
-            depth_limit=depth_limit,
-            targets=targets,
-            direction=direction,
-            deterministic=deterministic,
-            where=where,
-            weighted=weighted,
-            variant=variant,
-            tuning=tuning,
-            progress=progress,
-        )
+        options = PathOptions.from_arguments(locals())
         return self.questions.ask(paths.paths, sources, options)
 
     def khop(
@@ -352,15 +319,5 @@ class SearchMethods(GraphProperties):
         1         1       347         348
         2         2      1171        1519
         """
-        options = SearchOptions(
-            mode=mode,
-            depth_limit=depth_limit,
-            targets=targets,
-            direction=direction,
-            predecessors=False,
-            where=where,
-            variant=variant,
-            tuning=tuning,
-            progress=progress,
-        )
+        options = SearchOptions.from_arguments(locals() | {"predecessors": False})
         return self.questions.ask(levels.levels, sources, options)

@@ -7,7 +7,6 @@ closes the communicator, so that no rank waits for one that has failed, and the 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -94,8 +93,7 @@ def summary(graph: RankGraph) -> dict[str, Any]:
 
 def _options(given: dict[str, Any], **fixed: Any) -> PathOptions:
     """Return the options of any search: `PathOptions` has the fields of all of them."""
-    known = {field.name for field in fields(PathOptions)}
-    return PathOptions(**{name: value for name, value in (given | fixed).items() if name in known})
+    return PathOptions.from_arguments(given | fixed)
 
 
 def _bfs(graph: RankGraph, sources: object, **options: Any) -> Kept:
