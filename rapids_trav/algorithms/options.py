@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from rapids_trav.engines.interface import MOST_LEVELS
 from rapids_trav.errors import TravError, written
-from rapids_trav.storage.filters import Filter, Where
+from rapids_trav.storage.filters import Filter
 from rapids_trav.tuning import Policy, RunTuning, SearchTuning, tuned
 from rapids_trav.utilities.checks import flag, integer, one_of
 from rapids_trav.utilities.locations import location
@@ -239,18 +239,10 @@ class ProgramOptions(IterationOptions):
                 f"gather={self.settings.gather!r} gathers them: leave out one of the two."
             )
 
-    def for_graph(self, parameters: Sequence[float], weighted: bool | None = None) -> ProgramOptions:
-        """Return a copy with these parameters and, unless None, this `weighted`; it is not checked again."""
+    def changed(self, **options: object) -> ProgramOptions:
+        """Return a copy with these options, such as a filter in the graph's own form; it is not checked."""
         changed = copy(self)
-        object.__setattr__(changed, "parameters", parameters)
-        if weighted is not None:
-            object.__setattr__(changed, "weighted", weighted)
-        return changed
-
-    def filtered(self, where: Where | None) -> ProgramOptions:
-        """Return a copy with a filter in the graph's own form; it is not checked again."""
-        changed = copy(self)
-        object.__setattr__(changed, "where", where)
+        vars(changed).update(options)
         return changed
 
     @cached_property
@@ -321,7 +313,8 @@ class PagerankOptions(IterationOptions):
     def as_program(self, n_vertices: int, weighted: bool) -> ProgramOptions:
         """Return the options of the program that computes the ranks of `n_vertices` vertices."""
         parameters = (float(self.alpha), 1.0 / max(n_vertices, 1))
-        return self._program.for_graph(parameters, weighted if self.weighted is None else self.weighted)
+        weighted = weighted if self.weighted is None else self.weighted
+        return self._program.changed(parameters=parameters, weighted=weighted)
 
     @cached_property
     def _program(self) -> ProgramOptions:

@@ -33,7 +33,7 @@ def pagerank(graph: TraversableGraph, options: PagerankOptions) -> Answer:
     """Return the frame that `Graph.pagerank` documents."""
     n = graph.n_vertices
     question = options.as_program(n, weighted=graph.weight is not None)
-    question = question.filtered(resolve(graph, options.where))
+    question = question.changed(where=resolve(graph, options.where))
     dtype, tol = options.type_of_ranks, options.tol
     program = program_of(float(tol), dtype)
     view = gather_view(graph, program, question)

@@ -2,6 +2,10 @@
 
 The engine iterates.  This module has the checks, the conversion of initial and final values (from and to the
 caller's ids and order), checkpoints, and the choice of the processor.  The shipped programs share `execute`.
+
+A checkpoint is written every few iterations and after the last, and resumed on request.  With
+`checkpoint_every="page"` there is one after each iteration, and a journal beside it of what the pages of the
+next iteration change (docs/systems.md, G18).
 """
 
 from __future__ import annotations
@@ -9,16 +13,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import replace
+from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from rapids_trav.algorithms.bfs import Answer, Traced, trace_columns
-from rapids_trav.algorithms.checkpoints import Checkpoints
 from rapids_trav.algorithms.initial_values import starting_state
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import PAGE, ProgramOptions
 from rapids_trav.algorithms.request import resolve
+from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import Engine, is_device
 from rapids_trav.engines.runs import BlockSpan, GatherView, IterationTrace, Run, RunOptions
 from rapids_trav.errors import TravError, listed, warn
@@ -26,10 +31,15 @@ from rapids_trav.frames.columns import Frame, Masked, move
 from rapids_trav.ids.maps import Column
 from rapids_trav.memory.budget import foresee, holding
 from rapids_trav.memory.model.program import question_bytes
+from rapids_trav.programs import checkpoint
 from rapids_trav.programs.definition import Program, kind_of
+from rapids_trav.programs.digest import program_digest
+from rapids_trav.programs.page_journal import PageJournal, new_token
 from rapids_trav.programs.parameters import check_parameters, parameter_numbers
 from rapids_trav.programs.run_state import RunState
 from rapids_trav.storage.block_sizes import least_of_run
+from rapids_trav.utilities.atomic_files import array_checksum
+from rapids_trav.utilities.locations import location
 from rapids_trav.utilities.progress import streamed
 
 OnPage = Callable[[int, int], None]  # called with the pages and bytes streamed since the last call
@@ -41,8 +51,8 @@ def run(graph: TraversableGraph, program: Program, initial: object, options: Pro
         raise TravError(
             f"program is {kind_of(program)}: give a rapids_trav.Program, or one of rapids_trav.programs."
         )
-    question = options.for_graph(parameter_numbers(options.parameters))
-    question = question.filtered(resolve(graph, options.where))
+    parameters = parameter_numbers(options.parameters)
+    question = options.changed(parameters=parameters, where=resolve(graph, options.where))
     weight = graph.rows.weight
     if question.weighted and weight is not None and weight.scale:
         warn(
@@ -73,15 +83,8 @@ def running(
 
     They take `own` bytes per vertex; `after` returns the most bytes that the question takes after the run.
     """
-    options = RunOptions(
-        weighted=question.weighted,
-        mode=question.mode,
-        asynchronous=bool(_is_asynchronous(graph, view, program, question)),
-        gather=question.settings.gather,
-        schedule=question.schedule,
-        n_streams=question.settings.n_streams,
-    )
-
+    options = _run_options(graph, view, program, question)
+    options = replace(options, asynchronous=bool(options.asynchronous))
     if question.checkpoint_every == PAGE and not is_device(graph.engine):
         own += np.dtype(program.dtype).itemsize  # the journal's copy of the values
     n_bytes = own * graph.n_vertices
@@ -107,12 +110,9 @@ def execute(
     program: Program,
     state: RunState,
     question: ProgramOptions,
-    **own: Any,
+    on_page: OnPage | None = None,
 ) -> Run:
-    """Run the program on the engine from `state`, or from a checkpoint if the caller resumes one.
-
-    `own` holds options of the engine that callers do not set.
-    """
+    """Run the program on the engine from `state`, or from a checkpoint if the caller resumes one."""
     _check_fit(program, question)
     settings = question.settings
     if settings.gather not in graph.engine.gathers:
@@ -122,7 +122,8 @@ def execute(
             f"tuning names {listed(settings.of_devices)}, which apply to a GPU, and the graph is on the "
             f"{graph.engine.name} engine: leave them out."
         )
-    asynchronous = _is_asynchronous(graph, view, program, question)
+    options = replace(_run_options(graph, view, program, question), on_page=on_page)
+    asynchronous = options.asynchronous
     if asynchronous and not program.asynchronous:
         raise TravError(
             f"asynchronous=True is not for program {program.name!r}, whose sums depend on the order of the "
@@ -134,20 +135,6 @@ def execute(
             f"checkpoint_every='page' is for asynchronous runs, and program {program.name!r} does not allow "
             f"them: give a number of iterations."
         )
-    options = RunOptions(
-        weighted=question.weighted,
-        max_iterations=question.max_iterations,
-        asynchronous=asynchronous,
-        parameters=tuple(question.parameters),
-        mode=question.mode,
-        schedule=question.schedule,
-        trace=question.trace,
-        gather=settings.gather,
-        replication=settings.replication,
-        compress=settings.compress,
-        n_streams=settings.n_streams,
-        **own,
-    )
     iterate = _on_processor(graph.engine, question.processor)
     if question.checkpoint is None:
         return iterate(view, program, state, options)
@@ -158,6 +145,25 @@ def execute(
         record = None if checkpoints.journal is None else checkpoints.page
         options = replace(options, checkpoint=checkpoints.write, record_page=record)
         return iterate(view, program, state, options)
+
+
+def _run_options(
+    graph: TraversableGraph, view: GatherView, program: Program, question: ProgramOptions
+) -> RunOptions:
+    """Return the options of the engine."""
+    return RunOptions(
+        weighted=question.weighted,
+        max_iterations=question.max_iterations,
+        asynchronous=_is_asynchronous(graph, view, program, question),
+        parameters=tuple(question.parameters),
+        mode=question.mode,
+        schedule=question.schedule,
+        trace=question.trace,
+        gather=question.settings.gather,
+        replication=question.settings.replication,
+        compress=question.settings.compress,
+        n_streams=question.settings.n_streams,
+    )
 
 
 def _is_asynchronous(
@@ -263,3 +269,115 @@ def _trace_frame(graph: TraversableGraph, trace: Sequence[IterationTrace]) -> Fr
             columns[f"span_{name}"] = listed(lists, dtype="object")
     columns["residual"] = Masked(columns["residual"], ~np.isnan(columns["residual"]))
     return graph.hand_out(columns)
+
+
+class Checkpoints:
+    """Checkpoints of one run, identified by a fingerprint of what determines its values; must be closed."""
+
+    def __init__(
+        self,
+        graph: TraversableGraph,
+        view: GatherView,
+        program: Program,
+        state: RunState,
+        question: ProgramOptions,
+        asynchronous: bool,
+    ) -> None:
+        if (digest := program_digest(program)) is None:
+            raise TravError(
+                f"checkpoint= needs a program that can be recognised, but {program.name!r} uses more "
+                f"than plain values (a compiled helper, an object): write that code out in its functions, or "
+                f"leave out checkpoint."
+            )
+        weights = None if view.weights is None else array_checksum(view.weights)
+        where = question.where
+        self._xp = graph.engine.xp
+        self._program = program
+        by_page = question.checkpoint_every == PAGE
+        self._every = 1 if by_page else int(question.checkpoint_every)
+        self._most = question.max_iterations
+        self._folder = location("checkpoint", question.checkpoint)
+        self._fingerprint = {
+            # A message names the first entry that differs.  These three come before "graph", since the edges
+            # of `view` follow from them.
+            "program": digest,
+            "choice of direction": question.direction if graph.directed else "undirected",
+            "choice of where": where if where is None or isinstance(where, (str, int)) else repr(where),
+            "graph": checkpoint.graph_fingerprint(view.into, graph.n_edges, graph.directed),
+            "choice of weights": weights,
+            "choice of parameters": list(question.parameters),
+            "choice of initial values": array_checksum(state.values),
+            "choice of sources": array_checksum(state.active),
+            "choice of asynchronous": asynchronous,
+        }
+        self._writer = checkpoint.Writer(self._folder, self._fingerprint)
+        self.journal = None
+        if by_page and view.pages is not None:
+            self.journal = PageJournal(self._folder / checkpoint.NAME)
+        self._begun = Lock()
+        self._start: RunState | None = None  # until a checkpoint has been written
+
+    def resumed(self, state: RunState) -> RunState:
+        """Return the state of the last checkpoint, or `state` if there is none."""
+        found = checkpoint.load(self._folder, self._fingerprint, state)
+        if found is None:
+            return state
+        if self._most is not None and found.iteration > self._most:
+            raise TravError(
+                f"The checkpoint in {self._folder} is of iteration {found.iteration}, past the limit of "
+                f"{self._most} iterations: give a larger limit, or leave out resume=True."
+            )
+        values, active = (self._xp.asarray(part) for part in (found.values, found.active))
+        self._check_values(state.values, values)
+        return replace(found, values=values, active=active)
+
+    def _check_values(self, start: Array, values: Array) -> None:
+        """Refuse values that the program cannot have reached from its initial values.
+
+        Minima never grow and maxima never fall.  Integers that are handed on unchanged also stay within the
+        range of the initial values; `components` uses them as vertex numbers.  Sums are not checked.
+        """
+        program = self._program
+        if not program.may_push or len(values) == 0:
+            return
+        down = program.reducer == "min"
+        moved = (values <= start) if down else (values >= start)
+        reached = bool((moved | (start != start)).all())  # NaN stays
+        if program.scatter is None and program.gather is None and values.dtype.kind == "i":
+            inside = (values >= start.min()) if down else (values <= start.max())
+            reached = reached and bool(inside.all())
+        if not reached:
+            raise checkpoint.refused(self._folder, "holds values that the run cannot have reached")
+
+    def begin(self, state: RunState) -> None:
+        """Set the state with which the run begins; the first page that is recorded writes it."""
+        self._start = state
+
+    def write(self, state: RunState, last: bool) -> None:
+        """Write this state if `checkpoint_every` iterations have passed, or if it is the last of the run."""
+        self._start = None
+        if self.journal is not None and not last:
+            self._follow(state)
+        elif last or state.iteration % self._every == 0:
+            self._writer.write(state)
+
+    def page(self, first: int, values: Array) -> None:
+        """Record the values of the rows from `first` on, which a page has just computed."""
+        assert self.journal is not None
+        with self._begun:
+            if self._start is not None:
+                self._follow(self._start)
+                self._start = None
+        self.journal.record(first, values)
+
+    def close(self) -> None:
+        """Close the journal."""
+        if self.journal is not None:
+            self.journal.close()
+
+    def _follow(self, state: RunState) -> None:
+        """Write this state, with which the journal begins anew."""
+        assert self.journal is not None
+        token = new_token()
+        self._writer.write(state, token)
+        self.journal.follow(state.values, token)

@@ -138,7 +138,7 @@ def shortest(
     """Yield the shortest distances from the nearest of `roots`, while holding memory for the answer."""
     weight = graph.rows.weight
     assert weight is not None  # callers use `check_weights` first
-    question = options.as_program.filtered(resolve(graph, options.where))
+    question = options.as_program.changed(where=resolve(graph, options.where))
     program = shortest_paths("int64" if weight.dtype.kind == "i" else "float64")
     vertex, ranked = vertex_dtype(graph.n_vertices).itemsize, graph.ids.rank is not None
     view = gather_view(graph, program, question)

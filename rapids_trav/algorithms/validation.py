@@ -14,8 +14,6 @@ Reference: Graph500 benchmark specification, section "Validation".
 
 from __future__ import annotations
 
-from types import ModuleType
-
 import numpy as np
 
 from rapids_trav.algorithms.interface import TraversableGraph
@@ -76,20 +74,18 @@ def check_tree(
         block = CHECKED_BYTES * _fewest(max(2 * graph.n_edges, n))
         foresee(graph.budget, lambda: (TREE_BYTES + MARK_BYTES) * n + block)
         with holding(graph.budget, TREE_BYTES * n, "a tree to check"):
-            _check_tree(graph, result, sources, direction, where, depth_limit)
+            distance, predecessor = _tree(graph, result)
+            roots = unique(graph, vertices(graph, "sources", sources))
+            view = graph.storage.view(direction, resolve(graph, where))
+            broken = broken_rules(graph.engine, view, roots, distance, predecessor, depth_limit, graph.budget)
+        if broken:
+            raise TreeError("; ".join(broken) + ".")
 
     answered(graph, "check_tree", check, sources)
 
 
-def _check_tree(
-    graph: TraversableGraph,
-    result: Frame,
-    sources: object,
-    direction: str,
-    where: Filter,
-    depth_limit: int | None,
-) -> None:
-    """Check a tree as `check_tree` does, without holding memory for it."""
+def _tree(graph: TraversableGraph, result: Frame) -> tuple[Array, Array | None]:
+    """Return the distance and, if there is one, the predecessor of each vertex, by internal ids."""
     xp, library = graph.engine.xp, graph.rows.source.library
     names = id_names("vertex", graph.ids.width)
     vertex = on_engine(graph, vertices(graph, "result", result[names]))
@@ -105,10 +101,7 @@ def _check_tree(
             rows = move(library.array(result[names[0]].notna()), xp)
             given = given.astype(dict(zip(names, graph.ids.dtypes, strict=True)))
             predecessor[vertex[rows]] = on_engine(graph, vertices(graph, "result", given))
-    roots = unique(graph, vertices(graph, "sources", sources))
-    view = graph.storage.view(direction, resolve(graph, where))
-    if broken := broken_rules(graph.engine, view, roots, distance, predecessor, depth_limit, graph.budget):
-        raise TreeError("; ".join(broken) + ".")
+    return distance, predecessor
 
 
 def _fewest(n_edges: int) -> int:
@@ -141,7 +134,15 @@ def broken_rules(
         broken = _Broken()
         for first in range(0, n, block):
             among = slice(first, first + block)
-            _check_vertices(broken, first, among, is_source, distance, predecessor, xp)
+            source, depth = is_source[among], distance[among]
+            broken.note(SOURCES, source != (depth == 0), first)
+            if predecessor is not None:
+                parent = predecessor[among]
+                led = parent >= 0
+                broken.note(ROOTS, source & led, first)
+                broken.note(REACHED, ~source & ((depth > 0) != led), first)
+                above = distance[xp.where(led, parent, 0)]
+                broken.note(UP, led & (above + 1 != depth), first)
         searched_to = np.iinfo(np.int32).max if depth_limit is None else depth_limit
         for part in edge_blocks(edges, xp, block=block):
             if predecessor is not None:
@@ -174,25 +175,3 @@ class _Broken:
     def sentences(self) -> list[str]:
         order = (SOURCES, ROOTS, REACHED, UP, EDGE, LEVEL)
         return [f"{rule} (internal vertex {self._found[rule]})" for rule in order if rule in self._found]
-
-
-def _check_vertices(
-    broken: _Broken,
-    first: int,
-    among: slice,
-    is_source: Array,
-    distance: Array,
-    predecessor: Array | None,
-    xp: ModuleType,
-) -> None:
-    """Check rules 1 to 3 for a block of vertices that starts at `first`."""
-    source, depth = is_source[among], distance[among]
-    broken.note(SOURCES, source != (depth == 0), first)
-    if predecessor is None:
-        return
-    parent = predecessor[among]
-    led = parent >= 0
-    broken.note(ROOTS, source & led, first)
-    broken.note(REACHED, ~source & ((depth > 0) != led), first)
-    above = distance[xp.where(led, parent, 0)]
-    broken.note(UP, led & (above + 1 != depth), first)

@@ -17,9 +17,8 @@ from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.kinds import FrameT
 from rapids_trav.graph import local
 from rapids_trav.graph.centrality_methods import CentralityMethods
-from rapids_trav.graph.display import graph_html
 from rapids_trav.graph.join_methods import JoinMethods
-from rapids_trav.graph.local import ClosedQuestions, LocalGraph
+from rapids_trav.graph.local import ClosedQuestions, LocalGraph, graph_html
 from rapids_trav.graph.program_methods import ProgramMethods
 from rapids_trav.graph.properties import Questions
 from rapids_trav.graph.search_methods import SearchMethods

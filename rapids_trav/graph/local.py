@@ -1,4 +1,4 @@
-"""A graph in this process: its ids, edges and frames, and how it answers a query."""
+"""A graph in this process: its ids, edges and frames, how it answers a query, and its HTML for notebooks."""
 
 from __future__ import annotations
 
@@ -13,19 +13,22 @@ from rapids_trav.algorithms.bfs_stream import BfsStream, OpenStreams
 from rapids_trav.algorithms.options import SearchOptions
 from rapids_trav.algorithms.request import Found, answered
 from rapids_trav.algorithms.results import LocalValues, Rows
-from rapids_trav.csr import statistics
+from rapids_trav.csr import adjacency
 from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.engines.interface import Engine
 from rapids_trav.errors import CLOSED, TravError
-from rapids_trav.frames.columns import Frame, id_names
+from rapids_trav.frames.columns import Frame, id_names, move
 from rapids_trav.ids.maps import Column
+from rapids_trav.memory.budget import holding
 from rapids_trav.memory.model.build import COUNTED_BYTES
+from rapids_trav.memory.model.search import HISTOGRAM_BYTES
 from rapids_trav.saved import graphs
 from rapids_trav.saved.rows import SavedRows
 from rapids_trav.storage.block_sizes import reading
 from rapids_trav.storage.edge_rows import EdgeRows
 from rapids_trav.storage.in_memory import GraphParts
 from rapids_trav.storage.paged import Paged
+from rapids_trav.utilities import svg
 from rapids_trav.utilities.progress import shown
 from rapids_trav.utilities.sizes import readable
 
@@ -160,13 +163,13 @@ def memory(graph: LocalGraph) -> Frame:
 
 def n_self_loops(graph: LocalGraph) -> int:
     """Count the rows whose two ends are the same vertex."""
-    return _counted(graph, lambda stored, block: statistics.self_loops(stored, graph.engine.xp, block))
+    return _counted(graph, lambda stored, block: adjacency.self_loops(stored, graph.engine.xp, block))
 
 
 def n_duplicate_edges(graph: LocalGraph) -> int:
     """Count the rows that repeat an edge of an earlier row."""
     xp, directed = graph.engine.xp, graph.directed
-    return _counted(graph, lambda stored, block: statistics.duplicate_edges(stored, xp, directed, block))
+    return _counted(graph, lambda stored, block: adjacency.duplicate_edges(stored, xp, directed, block))
 
 
 def _counted(graph: LocalGraph, count: Callable[[Adjacency, int], int]) -> int:
@@ -186,3 +189,40 @@ class ClosedQuestions:
         if name.startswith("__"):  # special names that Python looks up, for example in copying
             raise AttributeError(name)
         raise TravError(CLOSED)
+
+
+def graph_html(text: str, contents: object) -> str:
+    """Return the text that describes a graph and, if it is in this process, its degrees and memory."""
+    text = f"<div>{svg.text_of(text)}</div>"
+    if not isinstance(contents, LocalGraph):  # closed, or on the workers of a cluster
+        return text
+    rows = "".join(
+        f"<tr><td>{name}</td><td>{readable(n_bytes)}</td><td>{place}</td></tr>"
+        for name, n_bytes, place in contents.structures()
+    )
+    table = f"<table><tr><th>structure</th><th>bytes</th><th>place</th></tr>{rows}</table>"
+    try:
+        with holding(contents.budget, HISTOGRAM_BYTES * contents.n_vertices, "a histogram of the degrees"):
+            picture = degree_bars(contents)
+    except (TravError, MemoryError):  # no room for the degrees
+        picture = ""
+    return f"<div>{text}{picture}{table}</div>"
+
+
+def degree_bars(contents: LocalGraph) -> str:
+    """Return a histogram of the degrees: the vertices of degree 0, 1, 2 to 3, 4 to 7, and so on."""
+    degree, xp = contents.storage.view("out").degrees(), contents.engine.xp
+    group = xp.zeros(len(degree), np.int64)
+    for power in range(int(degree.max()).bit_length() if len(degree) else 0):
+        group += degree >= 1 << power
+    counts = move(xp.bincount(group), np).tolist() if len(degree) else []
+    labels = ["0", *map(_compact, (1 << power for power in range(len(counts))))]
+    return svg.bars(counts, labels[: len(counts)], "vertices of at least this degree, and less than the next")
+
+
+def _compact(number: int) -> str:
+    """Write a power of two in at most four characters."""
+    for letter, bits in (("G", 30), ("M", 20), ("k", 10)):
+        if number >> bits:
+            return f"{number >> bits}{letter}"
+    return str(number)

@@ -1,8 +1,8 @@
-"""Checks of a run's parameters: that they are numbers, and as many as the program's `apply` reads.
+"""Checks of a program: of its parameters, and of the types of its functions' results, as Numba infers them.
 
-A GPU silently reads past their end, so they are checked before the run, by Numba's analysis of the function.
-This covers indices that are constants, in the function or around it.  Computed indices are known only at run
-time.
+Parameters are numbers, and as many as `apply` reads.  A GPU silently reads past their end, so they are
+checked before the run, by Numba's analysis of the function.  This covers indices that are constants, in the
+function or around it.  Computed indices are known only at run time.
 """
 
 from __future__ import annotations
@@ -12,11 +12,15 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from numbers import Integral, Real
 from types import CodeType, FunctionType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rapids_trav.errors import TravError, written
 from rapids_trav.programs.definition import ARGUMENTS, Program, n_arguments
+
+if TYPE_CHECKING:
+    from numba import types
 
 PARAMETERS = ARGUMENTS["apply"].index("parameters")
 
@@ -104,3 +108,26 @@ def _indices(apply: Callable) -> frozenset[int]:
                 if isinstance(index, (int, np.integer)):
                     found.add(int(index))
     return frozenset(found)
+
+
+def wrong_result(program: Program, name: str, result: types.Type) -> str | None:
+    """Return what is wrong with a `result` of this type from function `name`; None if nothing is.
+
+    Every engine converts a result to the program's dtype, and conversion to an integer would silently drop
+    the fraction of a float.
+    """
+    from numba import types
+
+    what = f"{name} of program {program.name!r}"
+    if name == "active":
+        if isinstance(result, (types.Boolean, types.Integer)):
+            return None
+        return f"{what} gives {result}, which is neither true nor false: return a comparison."
+    if not isinstance(result, (types.Boolean, types.Integer, types.Float)):
+        return f"{what} cannot be compiled (it gives {result}): return a real number on every path."
+    if name != "total" and program.dtype.startswith("int") and isinstance(result, types.Float):
+        return (
+            f"{what} gives {result}, and the program's values are {program.dtype}: make it an integer there, "
+            f"with int() or //, or give the program a dtype of floats."
+        )
+    return None

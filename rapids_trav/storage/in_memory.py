@@ -9,9 +9,8 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList, WeightedRows
+from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList, WeightedRows, strengths
 from rapids_trav.csr.paths import PathLayout
-from rapids_trav.csr.statistics import strengths
 from rapids_trav.engines.interface import Builder, Chunks, Engine
 from rapids_trav.engines.runs import GatherView, LinkView
 from rapids_trav.ids.maps import IdMap

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol, runtime_checkable
 
+from rapids_trav.engines.interface import Engine
 from rapids_trav.errors import TravMemoryError, first_line
 from rapids_trav.utilities.sizes import readable
 
@@ -18,16 +18,8 @@ CUDA_OUT_OF_MEMORY = 2  # error code of both the runtime and the driver
 WORDS = ("out_of_memory", "out of memory", "bad_alloc", "bad allocation", "cudaErrorMemoryAllocation")
 
 
-@runtime_checkable
-class HasFreeBytes(Protocol):
-    """An engine that can report its free memory."""
-
-    def free_bytes(self) -> int:
-        """Return the bytes of its memory that are available."""
-
-
 @contextmanager
-def telling_of_memory(task: str, engine: object) -> Iterator[None]:
+def telling_of_memory(task: str, engine: Engine | str) -> Iterator[None]:
     """Raise a `TravMemoryError` if an allocation fails in a block, whichever library reports it.
 
     `engine` is the engine or, before it has been created, its name.
@@ -38,7 +30,7 @@ def telling_of_memory(task: str, engine: object) -> Iterator[None]:
         raise as_memory_error(error, task, engine)  # noqa: B904 -- it is the error itself, or has its cause
 
 
-def as_memory_error(error: Exception, task: str, engine: object) -> Exception:
+def as_memory_error(error: Exception, task: str, engine: Engine | str) -> Exception:
     """Return the `TravMemoryError` for an allocation of `task` that failed; any other error as it is."""
     if isinstance(error, TravMemoryError) or not is_out_of_memory(error):
         return error
@@ -62,9 +54,9 @@ def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, RuntimeError) and any(word in str(error) for word in WORDS)
 
 
-def _left(engine: object) -> str:
+def _left(engine: Engine | str) -> str:
     """Return a phrase with the free memory; empty if the engine cannot report it."""
     try:
-        return f", with {readable(engine.free_bytes())} left" if isinstance(engine, HasFreeBytes) else ""
+        return f", with {readable(engine.free_bytes())} left" if not isinstance(engine, str) else ""
     except (MemoryError, RuntimeError, OSError):
         return ""

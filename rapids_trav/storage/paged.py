@@ -15,10 +15,9 @@ from functools import partial
 
 import numpy as np
 
-from rapids_trav.csr.adjacency import Adjacency, Array
+from rapids_trav.csr.adjacency import Adjacency, Array, strengths
 from rapids_trav.csr.packed import PackedHome
 from rapids_trav.csr.pages import longest_row, plan_pages
-from rapids_trav.csr.statistics import strengths
 from rapids_trav.engines.runs import GatherView, LinkView, Pages
 from rapids_trav.memory.budget import Budget
 from rapids_trav.memory.model.build import OFFSET_BYTES, resident_rows_bytes

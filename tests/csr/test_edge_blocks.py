@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rapids_trav.csr import statistics
-from rapids_trav.csr.adjacency import BLOCK, Adjacency, edge_blocks, sources
+from rapids_trav.csr.adjacency import BLOCK, Adjacency, duplicate_edges, edge_blocks, self_loops, sources
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.memory.budget import Budget
 from rapids_trav.storage.block_sizes import FEWEST_READ, block_within
@@ -52,9 +51,9 @@ def test_blocks_are_the_edges_in_order(adjacency, block, overlap, xp):
 @pytest.mark.parametrize("block", [1, 2, 3, 100])
 def test_counts_do_not_depend_on_blocks(block):
     adjacency = Adjacency(np.array([0, 3, 6, 6, 8]), np.array([0, 0, 1, 0, 1, 1, 3, 3], dtype=np.int32))
-    assert statistics.self_loops(adjacency, np, block) == 6
-    assert statistics.duplicate_edges(adjacency, np, directed=True, block=block) == 3
-    assert statistics.duplicate_edges(adjacency, np, directed=False, block=block) == 3
+    assert self_loops(adjacency, np, block) == 6
+    assert duplicate_edges(adjacency, np, directed=True, block=block) == 3
+    assert duplicate_edges(adjacency, np, directed=False, block=block) == 3
 
 
 def test_rows_of_a_stretch_of_edges():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rapids_trav.csr.statistics import strengths
+from rapids_trav.csr.adjacency import strengths
 from rapids_trav.engines.cpu.build import build_adjacency
 
 DTYPES = ("float64", "float32", "int64", "int32")

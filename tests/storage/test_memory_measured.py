@@ -28,7 +28,7 @@ from rapids_trav.algorithms import (
 )
 from rapids_trav.engines.cpu.programs import push
 from rapids_trav.engines.cpu.programs import run as gas
-from rapids_trav.engines.cpu.programs.blocks import room as blocks
+from rapids_trav.engines.cpu.programs.blocks import executor as blocks
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.memory.model.search import QueryBytes
 from rapids_trav.published.largegraph import path_layout

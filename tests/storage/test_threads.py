@@ -13,7 +13,7 @@ from rapids_trav.algorithms.bfs_stream import BfsStream, OpenStreams
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.memory.budget import Budget
-from rapids_trav.storage.resident_rows import ResidentRows
+from rapids_trav.storage.spilled_build import ResidentRows
 
 EDGES = pd.DataFrame({"src": [0, 0, 1, 3], "dst": [1, 2, 3, 4], "w": [7, 2, 3, 5]})
 

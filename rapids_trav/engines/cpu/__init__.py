@@ -129,10 +129,10 @@ class CpuEngine:
 
     def search_each(self, view: View, sources: Array, options: BfsOptions) -> Search:
         """Search from each of k `sources` separately: distance (k, n), predecessor (k, n)."""
-        from rapids_trav.engines.cpu.bfs import each
+        from rapids_trav.engines.cpu.bfs import multi_source
 
         if options.variant == "auto":
-            return each.search(view, sources, options)
+            return multi_source.search_each(view, sources, options)
         return one_by_one(self.search, view, sources, options, np)
 
     def distance_sums(self, view: View, sources: Array, of: SumsOf, together: int) -> DistanceSums:

@@ -14,7 +14,7 @@ from test_cpu_engine import assert_tree, frame_view, graphs
 from rapids_trav import generators
 from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.cpu import CpuEngine
-from rapids_trav.engines.cpu.bfs import each, multi_source
+from rapids_trav.engines.cpu.bfs import multi_source
 from rapids_trav.engines.interface import BfsOptions, Search
 from rapids_trav.jit.kernels import Threads
 from rapids_trav.jit.launches import count_launches
@@ -29,7 +29,7 @@ def threads(request, monkeypatch):
     return request.param
 
 
-@pytest.mark.parametrize("way", [each.separately, multi_source.search])
+@pytest.mark.parametrize("way", [multi_source.separately, multi_source.search])
 @settings(max_examples=25)
 @given(graph=graphs(), data=st.data())
 def test_both_ways_are_searches_one_by_one(way, graph, data):
@@ -51,10 +51,10 @@ def test_both_ways_are_searches_one_by_one(way, graph, data):
 def test_by_themselves_on_any_number_of_threads(n_sources, threads):
     view = frame_view(generators.grid(30, 40), 1200)
     sources = np.arange(n_sources) * 100
-    found = each.separately(view, sources, BfsOptions(trace=True))
+    found = multi_source.separately(view, sources, BfsOptions(trace=True))
     plain = multi_source.search(view, sources, BfsOptions(predecessors=False))
     np.testing.assert_array_equal(found.distance, plain.distance)
-    assert each.separately(view, sources, BfsOptions(predecessors=False)).predecessor is None
+    assert multi_source.separately(view, sources, BfsOptions(predecessors=False)).predecessor is None
     levels = [
         [row.level for row in ENGINE.search(view, s[None], BfsOptions(trace=True)).trace] for s in sources
     ]
@@ -64,15 +64,15 @@ def test_by_themselves_on_any_number_of_threads(n_sources, threads):
 def test_each_thread_searches_by_itself_and_the_last_searches_share_them(monkeypatch):
     monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", 4)
     sizes = []
-    search = each.direction_optimizing.search
+    search = multi_source.direction_optimizing.search
 
     def noted(view, sources, options):
         sizes.append((int(sources[0]), Threads().size))
         return search(view, sources, options)
 
-    monkeypatch.setattr(each.direction_optimizing, "search", noted)
+    monkeypatch.setattr(multi_source.direction_optimizing, "search", noted)
     view = frame_view(generators.path(50), 50)
-    each.separately(view, np.arange(10), BfsOptions())
+    multi_source.separately(view, np.arange(10), BfsOptions())
     assert sorted(sizes) == [(source, 1 if source < 8 else 2) for source in range(10)]
     assert Threads().size == 4
 
@@ -95,13 +95,13 @@ def rows_of(n_vertices, n_edges):
     ],
 )
 def test_the_choice_follows_the_graph_and_the_number_of_sources(n_vertices, n_edges, n_sources, wanted):
-    assert each.together(rows_of(n_vertices, n_edges), n_sources) is wanted
+    assert multi_source.together(rows_of(n_vertices, n_edges), n_sources) is wanted
 
 
 def test_the_choice_is_what_runs(monkeypatch):
     view = frame_view(generators.path(60), 60)
     for few, wanted in ((60, TOGETHER), (59, ONE_BY_ONE)):
-        monkeypatch.setattr(each, "FEWEST_VERTICES", few)
+        monkeypatch.setattr(multi_source, "FEWEST_VERTICES", few)
         with count_launches() as counts:
             ENGINE.search_each(view, np.array([0, 9]), BfsOptions())
         assert {ONE_BY_ONE, TOGETHER} & set(counts) == {wanted}

@@ -19,12 +19,11 @@ from __future__ import annotations
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.cpu.bfs.multi_source import GROUP, PULL_ABOVE, push
 from rapids_trav.engines.cpu.runtime.intrinsics import Watch, load, population_count, search_all
 from rapids_trav.engines.searches import DistanceSums, SumsOf, View
 from rapids_trav.jit.kernels import kernel
 
-GROUP = 64
-PULL_ABOVE = 4  # as in `multi_source`
 PLANES = 6  # bits of a bit-sliced counter, which counts up to 63 words
 
 
@@ -89,49 +88,21 @@ def _search_group(
                 in_offsets, in_columns, n_linked, out_offsets, everyone, seen, frontier, found, found_queue,
                 stop,
             )  # fmt: skip
+            for i in range(n_frontier):
+                frontier[queue[i]] = 0
         else:
-            n_found, edges, completed = _push(
-                out_offsets, out_columns, in_offsets, everyone, seen, frontier, queue, n_frontier, found,
-                found_queue, stop,
+            n_found, edges, completed, _, _ = push(
+                out_offsets, out_columns, in_offsets, seen, frontier, queue, n_frontier, found, found_queue,
+                None, None, False, level, everyone, stop,
             )  # fmt: skip
             edges_left -= completed
         if load(stop, 0) != 0:
             return
-        for i in range(n_frontier):
-            frontier[queue[i]] = 0
         if of_vertices:
             _add_at_vertices(found, found_queue, n_found, level, reached, total, inverse, largest)
         else:
             _add_for_sources(found, found_queue, n_found, level, first, reached, total, inverse, largest)
         n_frontier = n_found
-
-
-@kernel
-def _push(
-    row_offsets, column_indices, in_offsets, everyone, seen, frontier, queue, n_frontier, found, found_queue,
-    stop,
-):  # fmt: skip
-    n_found = 0
-    edges = 0
-    completed = 0
-    for i in range(n_frontier):
-        if load(stop, 0) != 0:
-            break
-        u = queue[i]
-        word = frontier[u]
-        for e in range(row_offsets[u], row_offsets[u + 1]):
-            v = column_indices[e]
-            new = word & ~seen[v]
-            if new != 0:
-                if found[v] == 0:
-                    found_queue[n_found] = v
-                    n_found += 1
-                    edges += row_offsets[v + 1] - row_offsets[v]
-                found[v] |= new
-                seen[v] |= new
-                if seen[v] == everyone:
-                    completed += in_offsets[v + 1] - in_offsets[v]
-    return n_found, edges, completed
 
 
 @kernel

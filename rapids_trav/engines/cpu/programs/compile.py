@@ -29,7 +29,7 @@ from rapids_trav.jit.interrupts import keep_interrupts
 from rapids_trav.jit.kernel_cache import KernelCache
 from rapids_trav.jit.kernels import require_compiler
 from rapids_trav.programs.definition import ARGUMENTS, Program, n_arguments
-from rapids_trav.programs.result_types import wrong_result
+from rapids_trav.programs.parameters import wrong_result
 
 OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 INLINED = {"forceinline": True, "no_cpython_wrapper": True, **OPTIONS}  # never called from Python

@@ -23,7 +23,7 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array, search_offsets
 from rapids_trav.engines.cpu.programs import push
-from rapids_trav.engines.cpu.programs.blocks.room import least_block_bytes, opened, takes_blocks
+from rapids_trav.engines.cpu.programs.blocks.executor import least_block_bytes, opened, takes_blocks
 from rapids_trav.engines.cpu.programs.compile import explained
 from rapids_trav.engines.cpu.programs.kernels import (
     CHANGED,

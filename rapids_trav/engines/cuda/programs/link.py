@@ -99,7 +99,7 @@ def function_to_ir(program: Program, name: str, weight: str | None, architecture
     from numba import cuda
     from numba.core.errors import NumbaError
 
-    from rapids_trav.programs.result_types import wrong_result
+    from rapids_trav.programs.parameters import wrong_result
 
     function = getattr(program, name)
     taken, result = function_types(program, name, weight)
