@@ -202,10 +202,10 @@ def test_what_is_not_reached(build, name, degree_sort, ids):
 @pytest.mark.parametrize("few", [1, 2, 100])
 @pytest.mark.parametrize("name", ["paths", "targets", "paths of each", "array"])
 def test_many_numbers_are_copied_and_few_pinned(build, cupy, monkeypatch, name, few):
-    from rapids_trav.engines.cuda.results import columns
+    from rapids_trav.engines.cuda.runtime import memory
 
-    monkeypatch.setattr(columns, "FEW", few)
-    pinned = [isinstance(columns.HostNumbers.empty(n, np.int32).argument, int) for n in (few, few + 1)]
+    monkeypatch.setattr(memory, "FEW", few)
+    pinned = [isinstance(memory.HostNumbers.empty(n, np.int32).argument, int) for n in (few, few + 1)]
     assert pinned == [True, False]
     columns = {"src": np.array([0, 1, 2, 4]), "dst": np.array([1, 2, 3, 5])}
     theirs = APART[name](Graph.from_edges(pd.DataFrame(columns), engine="cpu"))

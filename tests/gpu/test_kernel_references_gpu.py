@@ -125,7 +125,7 @@ def test_answers(engine, adjacency):
 
 @pytest.mark.parametrize("form", ["range", "gaps", "named", "ascending"])
 def test_reached_rows(engine, adjacency, form, monkeypatch):
-    from rapids_trav.engines.cuda.results import columns as results
+    from rapids_trav.engines.cuda import answers as results
 
     xp, n = engine.xp, GRAPH.n
     monkeypatch.setattr(results, "LEAST_ROWS", 30)  # many blocks, whose rows are no multiple of a warp

@@ -88,7 +88,7 @@ def test_distances_beyond_a_byte(engine, back):
 
 def test_few_edges_of_the_level_before_are_read_in_place_of_many(engine):
     """Most edges are inside the last level, and the one before it has few: those alone are read."""
-    from rapids_trav.engines.cuda.results.predecessors import ordered_predecessors
+    from rapids_trav.engines.cuda.predecessors import ordered_predecessors
 
     xp = engine.xp
     n = 4000

@@ -10,7 +10,6 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal
 
 from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
-from rapids_trav.engines.cuda.answers import DeviceAnswers
 from rapids_trav.engines.cuda.device_memory import device_memory
 from rapids_trav.engines.interface import (
     BfsOptions,
@@ -99,7 +98,6 @@ class CudaEngine:
         self.hub_degree = hub_degree
         self.least_pull = least_pull
         self.bitmaps = bitmaps
-        self.answers: WholeAnswers | None = DeviceAnswers()
         self.pair_distances: PairSearch | None = None
 
     def build_adjacency(
@@ -271,7 +269,7 @@ class CudaEngine:
 
     def smallest_predecessors(self, view: View, distance: Array, ordered: Ordered | None = None) -> Array:
         """Return each vertex's smallest neighbour one level closer (as `ordered`, if given), or -1."""
-        from rapids_trav.engines.cuda.results import predecessors
+        from rapids_trav.engines.cuda import predecessors
 
         into = view.into
         with device_memory("the predecessors", distance.size * (1 + into.column_indices.dtype.itemsize)):
@@ -283,7 +281,7 @@ class CudaEngine:
         self, into: Adjacency, weights: Array, distance: Array, unreached: Scalar
     ) -> Array:
         """Return each vertex's smallest nearer neighbour that explains its distance by weight, or -1."""
-        from rapids_trav.engines.cuda.results import predecessors
+        from rapids_trav.engines.cuda import predecessors
 
         with device_memory("the predecessors", distance.size * into.column_indices.dtype.itemsize):
             return predecessors.tight_predecessors(into, weights, distance, unreached)
@@ -294,7 +292,7 @@ class CudaEngine:
 
     def walk(self, predecessor: Array, targets: Array) -> tuple[Array, Array]:
         """Return root-to-target paths, concatenated: `(lengths, vertices)`; see `results`."""
-        from rapids_trav.engines.cuda.results import predecessors
+        from rapids_trav.engines.cuda import predecessors
 
         with device_memory("the paths", 16 * len(targets)):
             return predecessors.walk(predecessor, targets)
@@ -312,6 +310,13 @@ class CudaEngine:
             "direction": {"bitmaps": self.bitmaps},
         }
         return partial(known_variant(self.name, self.variants, name), **settings.get(name, {}))
+
+    @cached_property
+    def answers(self) -> WholeAnswers | None:
+        """Its shortcuts to the columns of answers; see `answers.py`."""
+        from rapids_trav.engines.cuda import answers
+
+        return answers
 
     @cached_property
     def sorted_paths(self) -> SortedPaths | None:

@@ -9,6 +9,9 @@ import functools
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from types import ModuleType, TracebackType
+from typing import TypeVar, cast
+
+Function = TypeVar("Function", bound=Callable[..., object])
 
 
 class device_memory:
@@ -39,6 +42,20 @@ class device_memory:
             n_bytes = self._n_bytes() if callable(self._n_bytes) else self._n_bytes
             with _memory().saying_what_is_needed(self._task, n_bytes):
                 raise error
+
+
+def allocating(task: str, n_bytes: Callable[..., int]) -> Callable[[Function], Function]:
+    """Let a function allocate as inside `device_memory`; `n_bytes` takes its positional arguments."""
+
+    def decorated(function: Function) -> Function:
+        @functools.wraps(function)
+        def allocated(*given: object, **named: object) -> object:
+            with device_memory(task, lambda: n_bytes(*given)):
+                return function(*given, **named)
+
+        return cast(Function, allocated)
+
+    return decorated
 
 
 @functools.cache  # an import statement takes ten times as long, even of a module that is loaded

@@ -9,6 +9,7 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.engines.cuda.build.host_rows import over_host
+from rapids_trav.engines.cuda.runtime.memory import host_address
 from rapids_trav.engines.cuda.stream.plan import StreamPlan
 from rapids_trav.engines.runs import GatherView, uses_degrees
 from rapids_trav.programs.definition import Program
@@ -89,11 +90,6 @@ def offsets_on_device(adjacency: Adjacency, edge: np.dtype, free_bytes: int) -> 
     for begin in range(0, len(source), block):
         offsets[begin : begin + block] = cupy.asarray(source[begin : begin + block])
     return offsets
-
-
-def host_address(source: np.ndarray) -> int:
-    """Return the address of an array; `source.ctypes.data` takes several times as long."""
-    return source.__array_interface__["data"][0]
 
 
 def to_device(target: Array, source: np.ndarray, stream: cupy.cuda.Stream) -> None:

@@ -16,8 +16,8 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.build.host_rows import over_host
+from rapids_trav.engines.cuda.runtime.memory import host_address
 from rapids_trav.engines.cuda.runtime.pinned import empty_pinned
-from rapids_trav.engines.cuda.stream.buffers import host_address
 from rapids_trav.engines.cuda.stream.plan import StreamPlan, aligned
 
 

@@ -12,7 +12,7 @@ import cupy
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.cuda.results import predecessors
+from rapids_trav.engines.cuda import predecessors
 from rapids_trav.engines.cuda.runtime.loader import load
 from rapids_trav.engines.cuda.runtime.memory import together
 from rapids_trav.engines.interface import BfsOptions, Chunks, Search

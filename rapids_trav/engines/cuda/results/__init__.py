@@ -1,1 +1,0 @@
-"""Columns, predecessors and paths, made from finished searches."""
