@@ -92,9 +92,9 @@ ORDERS = {"in order": 0, "in order later": 1}  # from the start, or after as man
 
 @pytest.fixture
 def take_values(monkeypatch):
-    from rapids_trav.engines.cuda.blocks import state
+    from rapids_trav.engines.cuda.blocks import executor
 
-    return lambda order: monkeypatch.setattr(state, "UNORDERED", ORDERS[order])
+    return lambda order: monkeypatch.setattr(executor, "UNORDERED", ORDERS[order])
 
 
 @pairs(
@@ -280,9 +280,9 @@ def test_answers_of_graphs(engine, ask, schedule, cudf):
 def test_a_block_with_items_in_the_queue_keeps_its_place(engine, monkeypatch, order, take_values):
     """A launch that ends early leaves a queue, whose items are in blocks that are on the device."""
     take_values(order)
-    from rapids_trav.engines.cuda.blocks import state
+    from rapids_trav.engines.cuda.blocks import executor
 
-    monkeypatch.setattr(state, "MOST_ROUNDS", 1)
+    monkeypatch.setattr(executor, "MOST_ROUNDS", 1)
     graph, program = CASES["rmat"], shipped.shortest_paths()
     view = gather_view(graph, engine, "float64")
     start = start_of(program, graph.n, 0, [1, 2, 3], engine.xp)
@@ -308,11 +308,11 @@ def test_values_are_taken_in_order(engine, monkeypatch):
 
 def test_a_launch_ends_soon_when_a_block_is_needed(engine, monkeypatch):
     """Near the border of two blocks, a path is not followed to the end of one before the other is loaded."""
+    from rapids_trav.engines.cuda.blocks.executor import MOST_WAITING, BlocksExecutor
     from rapids_trav.engines.cuda.blocks.loader import CopyingLoader
-    from rapids_trav.engines.cuda.blocks.state import MOST_WAITING, BlocksState
 
     rounds, loads = [], []
-    wait, begin = BlocksState.wait, CopyingLoader.begin
+    wait, begin = BlocksExecutor._wait_for_kernel, CopyingLoader.begin
 
     def waited(self):
         done = wait(self)
@@ -323,7 +323,7 @@ def test_a_launch_ends_soon_when_a_block_is_needed(engine, monkeypatch):
         loads.append(sum(rounds))
         begin(self, block, place)
 
-    monkeypatch.setattr(BlocksState, "wait", waited)
+    monkeypatch.setattr(BlocksExecutor, "_wait_for_kernel", waited)
     monkeypatch.setattr(CopyingLoader, "begin", begun)
     n, program = 512, shipped.breadth_first()
     view = gather_view(Graph(n, np.arange(n - 1), np.arange(1, n), True), engine)
@@ -355,9 +355,9 @@ def test_thread_blocks_share_a_short_list_of_long_rows(engine, monkeypatch, fres
         view, program, start, options, cuts
     ) as work:  # all rows are there for the first round
         work.step(RunProgress(0, False))
-        counts, _ = work.state.read()
+        counts, _ = work.read()
         n_edges = view.out.n_edges
-        share = n_edges / work.state.n_thread_blocks
+        share = n_edges / work.n_thread_blocks
         assert 0 < counts[PHASES, CLOCKED] <= max(2 * share, 8 * n_edges / graph.n)
 
 
@@ -379,7 +379,7 @@ def test_a_launch_goes_on_until_half_of_the_copies_have_arrived(engine, under_wa
 
 def test_values_are_taken_in_any_order_where_that_is_cheap(engine, monkeypatch):
     """On R-MAT vertices improve only a few times; an order from the start takes more rounds."""
-    from rapids_trav.engines.cuda.blocks import state
+    from rapids_trav.engines.cuda.blocks import executor
 
     graph, program = CASES["rmat"], shipped.shortest_paths()
     view = gather_view(graph, engine, "float64")
@@ -389,6 +389,6 @@ def test_values_are_taken_in_any_order_where_that_is_cheap(engine, monkeypatch):
         return over_blocks(engine, view, program, start, 20, 40).counters["rounds"]
 
     without = rounds()
-    monkeypatch.setattr(state, "UNORDERED", 0)
+    monkeypatch.setattr(executor, "UNORDERED", 0)
     monkeypatch.setitem(PROGRAM_TUNABLES["gas_blocks.cu"], "ROUND_EDGES", 1)
     assert without < rounds()

@@ -79,9 +79,9 @@ def with_home(view, home):
 @pytest.mark.parametrize("weight", [None, "float64"])
 def test_fewer_bytes_are_copied_and_more_blocks_stay(engine, weight, monkeypatch):
     """By default, unless all blocks fit without; never with `compress=False`, and within the budget."""
-    from rapids_trav.engines.cuda.blocks import room
+    from rapids_trav.engines.cuda.blocks import executor
 
-    monkeypatch.setattr(room, "LEAST_BLOCK", 1 << 13)
+    monkeypatch.setattr(executor, "LEAST_BLOCK", 1 << 13)
     program = shipped.breadth_first() if weight is None else shipped.shortest_paths()
     graph, home = CASES["rmat"], PackedHome()
     start = start_of(program, graph.n, 0, [1], engine.xp)
@@ -107,9 +107,9 @@ def test_fewer_bytes_are_copied_and_more_blocks_stay(engine, weight, monkeypatch
 
 def test_a_graph_tells_what_it_frames(engine, monkeypatch):
     from rapids_trav import Graph, generators
-    from rapids_trav.engines.cuda.blocks import room
+    from rapids_trav.engines.cuda.blocks import executor
 
-    monkeypatch.setattr(room, "LEAST_BLOCK", 1 << 13)
+    monkeypatch.setattr(executor, "LEAST_BLOCK", 1 << 13)
     graph = Graph.from_edges(generators.rmat(12), engine=engine, memory_limit=450_000)
     program, distances = shipped.breadth_first(), {}
     for compress in (False, None):

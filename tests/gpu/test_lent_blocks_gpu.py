@@ -107,9 +107,9 @@ def test_a_checkpoint_has_what_the_cpu_was_given(engine, monkeypatch):
 
 @pytest.mark.parametrize("weight", [None, "float64"])
 def test_memory_is_within_the_budget(engine, weight, monkeypatch):
-    from rapids_trav.engines.cuda.blocks import room
+    from rapids_trav.engines.cuda.blocks import executor
 
-    monkeypatch.setattr(room, "LEAST_BLOCK", 1 << 13)
+    monkeypatch.setattr(executor, "LEAST_BLOCK", 1 << 13)
     program = shipped.breadth_first() if weight is None else shipped.shortest_paths()
     graph = CASES["rmat"]
     view = gather_view(graph, engine, weight)

@@ -92,8 +92,8 @@ def cases(engine):
 @pytest.fixture
 def delays(monkeypatch):
     """Begin copies and launches, and return what the CPU has done, after random times."""
+    from rapids_trav.engines.cuda.blocks.executor import BlocksExecutor
     from rapids_trav.engines.cuda.blocks.loader import CopyingLoader
-    from rapids_trav.engines.cuda.blocks.state import BlocksState
     from rapids_trav.engines.cuda.stream.pipeline import PagePipeline
     from rapids_trav.published.garaph.host_side import HostSide
 
@@ -110,7 +110,7 @@ def delays(monkeypatch):
         monkeypatch.setattr(kind, name, called)
 
     late(CopyingLoader, "_copy")
-    late(BlocksState, "launch")
+    late(BlocksExecutor, "_launch_kernel")
     late(PagePipeline, "_copy")
     late(PagePipeline, "launch")
     late(Lending, "_offers")
@@ -149,6 +149,6 @@ def test_answers_are_those_in_memory(cases, delays, program, way, shape, share):
     else:
         assert np.array_equal(found, answers[program])
     if way.startswith("paths"):
-        assert any(kind.__name__ == "BlocksState" for kind, _ in delays)
+        assert any(kind.__name__ == "BlocksExecutor" for kind, _ in delays)
     elif way.startswith("sweep"):
         assert any(kind.__name__ == "PagePipeline" for kind, _ in delays)

@@ -8,7 +8,7 @@ from typing import Any
 import cupy
 
 from rapids_trav.engines.blocks.cut import MOST_BLOCKS, cut, whole_shift
-from rapids_trav.engines.cuda.blocks.executor import BlocksExecutor
+from rapids_trav.engines.cuda.blocks.executor import BlocksExecutor, opened
 from rapids_trav.engines.cuda.blocks.plan import converges_in_memory, state_bytes, takes_blocks
 from rapids_trav.engines.cuda.programs.resident import ResidentExecutor
 from rapids_trav.engines.cuda.runtime.memory import free_bytes
@@ -25,7 +25,6 @@ def run(view: GatherView, program: Program, state: RunState, options: RunOptions
     """Iterate the program until no vertex is active, it converges, or `max_iterations` are done."""
     if view.pages is None:
         return _in_memory(view, program, state, options)
-    from rapids_trav.engines.cuda.blocks.room import opened
     from rapids_trav.engines.cuda.stream.streamed import StreamedExecutor
 
     if takes_blocks(view, program, options):

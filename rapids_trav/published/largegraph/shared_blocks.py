@@ -16,9 +16,8 @@ import numpy as np
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.blocks.cut import Cut
 from rapids_trav.engines.blocks.schedule import Moving
-from rapids_trav.engines.cuda.blocks.executor import BlocksExecutor
+from rapids_trav.engines.cuda.blocks.executor import BlocksExecutor, opened
 from rapids_trav.engines.cuda.blocks.parts import Part
-from rapids_trav.engines.cuda.blocks.room import opened
 from rapids_trav.engines.cuda.programs.link import program_kernels
 from rapids_trav.engines.cuda.runtime.arguments import ArgumentStruct, arguments_of
 from rapids_trav.engines.iterations import iterate
@@ -124,9 +123,9 @@ class SharedBlocks(BlocksExecutor):
         parts: Sequence[Part],
     ) -> None:
         super().__init__(view, program, start, options, cut, parts)
-        self._cut, self._lent_edges = cut, 0
+        self._lent_edges = 0
         self._cpu = Lending(host, program, cut.shift)
-        self._lists = LentLists(self.state.view, program, self.state.arguments)
+        self._lists = LentLists(view, program, self.arguments)
 
     def __exit__(self, *exception: object) -> None:
         super().__exit__(*exception)
@@ -157,9 +156,7 @@ class SharedBlocks(BlocksExecutor):
         if block is not None:
             n_items = int(self._cut.ends[block] - self._cut.firsts[block])
             self._cpu.lend(block, *self._lists.lend(block, n_items))
-            self.state.were_taken(block)
-            self._read()
-            self._schedule.used()
+            self.were_taken(block)
 
     def _take(self, moved: Moving, wait: bool = True) -> None:
         """Improve values by what the CPU offers; what becomes active on the device enters."""
@@ -168,9 +165,7 @@ class SharedBlocks(BlocksExecutor):
             return
         targets, offers, n_edges = found
         self._lists.take(Lent(targets, offers))
-        self.state.recount()
-        self._read()
-        self._schedule.used()
+        self.were_improved()
         moved.pushed += n_edges
         self._lent_edges += n_edges
         self._enter_residents()

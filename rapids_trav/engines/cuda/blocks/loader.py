@@ -23,33 +23,6 @@ from rapids_trav.engines.cuda.blocks.parts import Part
 from rapids_trav.engines.cuda.build.host_rows import over_host
 from rapids_trav.engines.cuda.runtime.pinned import empty_pinned
 from rapids_trav.engines.cuda.stream.buffers import bytes_to_device
-from rapids_trav.engines.runs import GatherView
-
-
-class Resident:
-    """An `engines.blocks.residency.Loading` of blocks that are in the GPU's memory, a place each.
-
-    The attributes are those of `CopyingLoader`.
-    """
-
-    most = n_coming = place_words = 0
-    enough_landed = 1  # never
-
-    def __init__(self, view: GatherView) -> None:
-        self.held = {"columns": view.out.column_indices, "weights": view.out_weights}
-        self.landed_word = cupy.zeros(1, np.uint32)
-
-    def begin(self, block: int, place: int) -> None:
-        raise AssertionError("no block is absent")
-
-    def start(self) -> None:
-        pass
-
-    def landed(self, wait: bool = False) -> Landed | None:
-        return None
-
-    def close(self) -> None:
-        pass
 
 
 class _Load(NamedTuple):
@@ -90,12 +63,13 @@ class CopyingLoader:
 
     def __init__(self, parts: Sequence[Part], n_places: int, timeline: Timeline | None) -> None:
         self._parts, self._timeline = parts, timeline
-        self.held: dict[str, Array] = {
-            part.name: cupy.empty(n_places * part.size, part.source.dtype) for part in parts
+        places = [cupy.empty(n_places * part.size, part.source.dtype) for part in parts]
+        self.held: dict[str, Array | None] = {
+            part.name: array for part, array in zip(parts, places, strict=True)
         }
         self.place_words = sum(part.size for part in parts if part.name == "words")
         # Addresses and sizes, since a view of an array takes the host as long as the copy.
-        self._targets = [array.data.ptr for array in self.held.values()]
+        self._targets = [array.data.ptr for array in places]
         self._sources = [part.addresses() for part in parts]
         self._sizes = [np.diff(addresses).tolist() for addresses in self._sources]
         self._n_bytes = np.sum(self._sizes, axis=0).tolist()
