@@ -40,7 +40,7 @@ def test_a_test_file_that_was_removed_guards_nothing():
         ("kernels/bfs_edge.cu", {"bfs_edge.cu"}),
         ("kernels/fused_pull.cuh", {"bfs_fused.cu"}),  # by include
         ("rapids_trav/engines/cuda/bfs/fused.py", {"bfs_fused.cu"}),
-        ("rapids_trav/engines/cuda/stream/feed.py", {"pages.cu"}),  # through modules over it
+        ("rapids_trav/engines/cuda/stream/transfers.py", {"pages.cu"}),  # through modules over it
         ("rapids_trav/engines/cuda/executor.py", {"gas_rows.cu", "gas_push.cu"}),  # through modules below
         ("rapids_trav/storage/room.py", set()),
     ],

@@ -108,7 +108,7 @@ def test_values_go_back_beside_the_copies_of_other_pages(engine, host_view, gath
         view, *asked = asked_of(engine, host_view, 3, gather)
         with rapids_allocator(), HybridExecutor(view, *asked, on_sent=sent.__setitem__) as executor:
             done = iterate(executor, *asked)
-            back = {page: executor.pages.log.times(span) for page, span in sent.items()}
+            back = {page: executor.log.times(span) for page, span in sent.items()}
         (row,) = done.trace
         assert np.array_equal(done.values.get(), alone)
         assert sorted(back) == sorted(span.page for span in row.spans)  # the CPU processes the other pages

@@ -234,8 +234,8 @@ def test_a_graph_tells_what_it_packs(engine, directed):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_buffers_take_the_bytes_that_were_planned(engine, views, weighted, monkeypatch):
     from rapids_trav.engines.cuda.stream import plan
-    from rapids_trav.engines.cuda.stream.buffers import Buffers
-    from rapids_trav.engines.cuda.stream.packed_plan import chosen_plan
+    from rapids_trav.engines.cuda.stream.plan import chosen_plan
+    from rapids_trav.engines.cuda.stream.transfers import Buffers
 
     monkeypatch.setattr(plan, "MOST_PAGE_BYTES", 20_000)
     asked = "sssp" if weighted else "pagerank"

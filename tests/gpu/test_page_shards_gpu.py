@@ -192,10 +192,10 @@ def test_a_program_with_every_function(engine, cpu, answers):
 
 def opened(engine, view, program, options, held):
     """Return the pages of a run that has not begun."""
-    from rapids_trav.engines.cuda.stream.pipeline import PagePipeline
+    from rapids_trav.engines.cuda.stream.streamed import StreamedExecutor
 
     state = start(program, view.n_vertices, np.ones(view.n_vertices), True, engine.xp)
-    return PagePipeline(view, program, state, options, held)
+    return held.enter_context(StreamedExecutor(view, program, state, options))
 
 
 @pytest.mark.parametrize("replication", ["formula", 1, 32])

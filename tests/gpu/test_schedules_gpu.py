@@ -94,7 +94,7 @@ def delays(monkeypatch):
     """Begin copies and launches, and return what the CPU has done, after random times."""
     from rapids_trav.engines.cuda.blocks.executor import BlocksExecutor
     from rapids_trav.engines.cuda.blocks.loader import CopyingLoader
-    from rapids_trav.engines.cuda.stream.pipeline import PagePipeline
+    from rapids_trav.engines.cuda.stream.streamed import StreamedExecutor
     from rapids_trav.published.garaph.host_side import HostSide
 
     rng, delayed = np.random.default_rng(3), set()
@@ -111,8 +111,8 @@ def delays(monkeypatch):
 
     late(CopyingLoader, "_copy")
     late(BlocksExecutor, "_launch_kernel")
-    late(PagePipeline, "_copy")
-    late(PagePipeline, "launch")
+    late(StreamedExecutor, "_copy")
+    late(StreamedExecutor, "launch")
     late(Lending, "_offers")
     late(HostSide, "gather")
     return delayed
@@ -151,4 +151,4 @@ def test_answers_are_those_in_memory(cases, delays, program, way, shape, share):
     if way.startswith("paths"):
         assert any(kind.__name__ == "BlocksExecutor" for kind, _ in delays)
     elif way.startswith("sweep"):
-        assert any(kind.__name__ == "PagePipeline" for kind, _ in delays)
+        assert any(kind.__name__ == "StreamedExecutor" for kind, _ in delays)

@@ -129,11 +129,11 @@ def test_neither_streams_nor_pages_matter(engine, answers, asked, name):
 @pytest.mark.parametrize("hybrid", [False, True])
 def test_pages_that_find_no_room_are_streamed(engine, answers, hybrid, monkeypatch):
     """Free memory may be fragmented into pieces smaller than the budget leaves for pages."""
-    from rapids_trav.engines.cuda.stream import buffers
+    from rapids_trav.engines.cuda.stream import transfers
 
     view, theirs = answers("rmat", "components")
-    monkeypatch.setattr(buffers, "KEPT_TOGETHER", 1)
-    empty, asked = buffers.cupy.empty, []
+    monkeypatch.setattr(transfers, "KEPT_TOGETHER", 1)
+    empty, asked = transfers.cupy.empty, []
 
     def scarce(shape, dtype=float):
         if dtype is np.uint8 and isinstance(shape, int):
@@ -142,7 +142,7 @@ def test_pages_that_find_no_room_are_streamed(engine, answers, hybrid, monkeypat
                 raise MemoryError
         return empty(shape, dtype)
 
-    monkeypatch.setattr(buffers.cupy, "empty", scarce)
+    monkeypatch.setattr(transfers.cupy, "empty", scarce)
     ours = streamed(engine, in_pages(view, 9), "rmat", "components", hybrid, mode="pull", trace=True)
     agree("components", ours, theirs)
     assert len(asked) == 4

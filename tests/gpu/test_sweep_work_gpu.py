@@ -31,7 +31,7 @@ def made(monkeypatch):
     """Return counts of what is made on the host: arguments of launches, and events."""
     from rapids_trav.engines.cuda.programs import row_gather
     from rapids_trav.engines.cuda.runtime.loader import Kernels
-    from rapids_trav.engines.cuda.stream import buffers
+    from rapids_trav.engines.cuda.stream import transfers
 
     counts = {"structs": 0, "arguments": 0, "events": 0}
 
@@ -44,7 +44,7 @@ def made(monkeypatch):
 
     monkeypatch.setattr(row_gather, "RowArguments", counted("structs", row_gather.RowArguments))
     monkeypatch.setattr(Kernels, "prepared", counted("arguments", Kernels.prepared))
-    monkeypatch.setattr(buffers.cupy.cuda, "Event", counted("events", buffers.cupy.cuda.Event))
+    monkeypatch.setattr(transfers.cupy.cuda, "Event", counted("events", transfers.cupy.cuda.Event))
     return counts
 
 

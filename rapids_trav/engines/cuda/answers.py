@@ -19,8 +19,7 @@ from rapids_trav.engines.cuda.device_memory import allocating
 from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.cuda.runtime.arguments import arguments_of
 from rapids_trav.engines.cuda.runtime.loader import BLOCK
-from rapids_trav.engines.cuda.runtime.memory import HostNumbers, copied_together, together
-from rapids_trav.engines.cuda.stream.buffers import to_host
+from rapids_trav.engines.cuda.runtime.memory import HostNumbers, copied_together, to_host, together
 from rapids_trav.engines.interface import Search
 from rapids_trav.frames.columns import BitMasked
 from rapids_trav.ids.maps import IntegerTable, TextTable, vertex_dtype

@@ -17,10 +17,8 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.engines.cuda.bfs.levels import Counters, Counts
-from rapids_trav.engines.cuda.build.host_rows import lies_outside, over_host
-from rapids_trav.engines.cuda.build.in_memory import edge_type
+from rapids_trav.engines.cuda.build.host_rows import lies_outside, offsets_on_device, over_host
 from rapids_trav.engines.cuda.runtime import loader
-from rapids_trav.engines.cuda.stream.buffers import offsets_on_device
 from rapids_trav.engines.iterations import RunProgress
 from rapids_trav.engines.runs import LinkView, Moved, Run, RunOptions
 from rapids_trav.memory.model.program import LINKED_PART
@@ -54,7 +52,7 @@ def _with_offsets(view: LinkView) -> Adjacency:
     assert view.budget is not None
     rows = view.rows
     columns = over_host(rows.column_indices)
-    offsets = offsets_on_device(rows, edge_type(rows.n_edges), view.budget.free)
+    offsets = offsets_on_device(rows, view.budget.free)
     return replace(
         rows, row_offsets=offsets, column_indices=rows.column_indices if columns is None else columns
     )

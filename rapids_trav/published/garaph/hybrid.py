@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from time import perf_counter
 
 import cupy
@@ -26,13 +25,10 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cpu.programs.kernels import CHANGED, EDGES, N_STATS, RESIDUAL, TOTAL
-from rapids_trav.engines.cuda.programs.run import DeviceExecutor
 from rapids_trav.engines.cuda.programs.tally import write_total
-from rapids_trav.engines.cuda.stream.buffers import Slot, to_device, to_host
-from rapids_trav.engines.cuda.stream.feed import Task
-from rapids_trav.engines.cuda.stream.pipeline import PagePipeline
+from rapids_trav.engines.cuda.runtime.memory import to_device, to_host
 from rapids_trav.engines.cuda.stream.streamed import StreamedExecutor
-from rapids_trav.engines.cuda.stream.transfer_trace import Span
+from rapids_trav.engines.cuda.stream.transfers import Slot, Span, Task
 from rapids_trav.engines.iterations import iterate
 from rapids_trav.engines.runs import GatherView, Moved, Run, RunOptions
 from rapids_trav.programs.definition import Program
@@ -51,7 +47,7 @@ def run(view: GatherView, program: Program, state: RunState, options: RunOptions
         return iterate(work, program, state, options)
 
 
-class HybridExecutor(DeviceExecutor):
+class HybridExecutor(StreamedExecutor):
     """A running program on the CPU and the GPU, used as a context manager.
 
     Parameters
@@ -72,16 +68,14 @@ class HybridExecutor(DeviceExecutor):
         options: RunOptions,
         on_sent: Callable[[int, Span], None] | None = None,
     ) -> None:
-        super().__init__(program, start, options)
+        super().__init__(view, program, start, options)
         self._given = view, program, options
         self._on_sent, self._record = on_sent, options.record_page
-        with ExitStack() as held:
-            self._gpu = held.enter_context(StreamedExecutor(view, program, start, options))
-            self.state, self.penalty = self._gpu.state, self._gpu.penalty
+        with self._closing as held:
             self._exchange = cupy.cuda.Stream(non_blocking=True)
             held.callback(self._exchange.synchronize)
-            penalty = 1 if self.pages.feed.reachable else STORAGE_PENALTY
-            self.dispatcher = Dispatcher(np.diff(self.pages.plan.first_edges).tolist(), penalty)
+            penalty = 1 if self.feed.reachable else STORAGE_PENALTY
+            self.dispatcher = Dispatcher(np.diff(self.plan.first_edges).tolist(), penalty)
             self.dispatcher.resume(start.policy)
             self._side: HostSide | None = None  # until the CPU joins
             self._patience = PATIENCE * HostSide.seconds(view.n_vertices, program)  # seconds left until then
@@ -90,27 +84,11 @@ class HybridExecutor(DeviceExecutor):
             self._behind: str | None = None  # the side that lacks results of iterations of the other
             self._closing = held.pop_all()
 
-    def __enter__(self) -> HybridExecutor:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        """Wait for the work in progress, and release all resources."""
-        self._closing.close()
-
-    @property
-    def pages(self) -> PagePipeline:
-        """The pages of the GPU."""
-        return self._gpu.pages
-
     @property
     def _host(self) -> HostSide:
         """The CPU's side, which has joined."""
         assert self._side is not None
         return self._side
-
-    @property
-    def counters(self) -> dict[str, int]:
-        return self.pages.counters
 
     @property
     def policy(self) -> dict[str, float]:
@@ -125,7 +103,7 @@ class HybridExecutor(DeviceExecutor):
             self._side = self._joined()
         if self._side is not None and self.dispatcher.alone(share):
             if mode != "pull":
-                mode = gather_mode(scout, n_edges, not self.pages.feed.reachable)
+                mode = gather_mode(scout, n_edges, not self.feed.reachable)
             self._alone(mode)
         elif self._side is not None and mode == "pull" and self.dispatcher.shares():
             self._together()
@@ -178,39 +156,38 @@ class HybridExecutor(DeviceExecutor):
         self.settle()
         begin = perf_counter()
         self.dispatcher.begin()
-        self._gpu.sweep(mode)
+        super().sweep(mode)
         if mode == "pull":
             self.dispatcher.end(GPU)
         self._patience -= perf_counter() - begin
-        self.moved = self._gpu.moved
         self._behind = CPU
 
     def _together(self) -> None:
         """Gather and apply every vertex, each on one of the sides."""
         self.settle()
         self._settle_host()
-        state, pages = self.state, self.pages
+        state, log = self.state, self.log
         row = state.tallies.fresh()
         self._host.begin()
         self._launched.clear()
         self.dispatcher.begin()
-        pages.begin()
-        self._exchange.wait_event(pages.log.mark(cupy.cuda.get_current_stream()))
+        self.begin_pages()
+        self._exchange.wait_event(log.mark(cupy.cuda.get_current_stream()))
         with ThreadPoolExecutor(1, thread_name_prefix="rapids_trav hybrid") as pool:
             theirs = pool.submit(self._host_pages, cupy.cuda.Device().id)
-            for ready in pages.feed.ahead(self._pages_of_gpu()):
-                self._wait_for(len(pages.slots) - 1)  # the last pages come without a question for more
-                slot = pages.launch(ready, None, row, after=self._send)
+            for ready in self.feed.ahead(self._pages_of_gpu()):
+                self._wait_for(len(self.slots) - 1)  # the last pages come without a question for more
+                slot = self.launch(ready, None, row, after=self._send)
                 self._launched.append((ready.task.page, slot.free))
             self._wait_for(0)
             stats, n_edges = theirs.result()
-        pages.log.report_rest()
-        pages.join()
-        cupy.cuda.get_current_stream().wait_event(pages.log.mark(self._exchange))
+        log.report_rest()
+        self.join_pages()
+        cupy.cuda.get_current_stream().wait_event(log.mark(self._exchange))
         state.swap_messages()
         state.finish(row)
         self.dispatcher.end(BOTH)
-        self.moved = pages.log.moved()
+        self.moved = log.moved()
         self._merge(stats, n_edges)
 
     def _alone(self, mode: str) -> None:
@@ -247,7 +224,7 @@ class HybridExecutor(DeviceExecutor):
         stats, n_edges = np.zeros(N_STATS), 0
         with cupy.cuda.Device(device):
             while (page := self.dispatcher.take(CPU)) is not None:
-                rows = self.pages.plan.rows(page)
+                rows = self.plan.rows(page)
                 counted, edges = side.gather(*rows)
                 stats += counted
                 n_edges += edges
@@ -263,11 +240,11 @@ class HybridExecutor(DeviceExecutor):
     def _pages_of_gpu(self) -> Iterator[Task]:
         """Yield pages for the GPU as slots become free."""
         while True:
-            self._wait_for(len(self.pages.slots) - 1)
+            self._wait_for(len(self.slots) - 1)
             page = self.dispatcher.take(GPU)
             if page is None:
                 return
-            yield Task(page, self.pages.or_kept(page, "copy"))
+            yield Task(page, self.or_kept(page, "copy"))
 
     def _wait_for(self, n_left: int) -> None:
         """Wait until at most `n_left` of the launched pages are in progress."""
@@ -280,7 +257,7 @@ class HybridExecutor(DeviceExecutor):
     def _record_page(self, page: int) -> None:
         """Record the values that a side has computed for a page, and that the CPU has now."""
         if self._record is not None:
-            first, after = self.pages.plan.rows(page)
+            first, after = self.plan.rows(page)
             self._record(first, self._host.work.new_values[first:after])
 
     def _send(self, page: int, slot: Slot) -> None:
@@ -288,12 +265,12 @@ class HybridExecutor(DeviceExecutor):
         if self._on_sent is None:
             self._copy_to_host(page, slot)
             return
-        begin = self.pages.log.mark(slot.stream)
+        begin = self.log.mark(slot.stream)
         self._copy_to_host(page, slot)
-        self._on_sent(page, (begin, self.pages.log.mark(slot.stream)))
+        self._on_sent(page, (begin, self.log.mark(slot.stream)))
 
     def _copy_to_host(self, page: int, slot: Slot) -> None:
-        rows = self.pages.plan.rows(page)
+        rows = self.plan.rows(page)
         same = self._host.work.new_messages is self._host.work.new_values
         for name, target in self._host.written(*rows):
             if name == "messages" and same:

@@ -10,8 +10,7 @@ from packed_rows import rows_of
 from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.csr.packed import PackedColumns, PackedHome
 from rapids_trav.engines.cuda.stream import plan as page_plan
-from rapids_trav.engines.cuda.stream.packed_plan import chosen_plan, plan_packed
-from rapids_trav.engines.cuda.stream.plan import PageLayout, plan_stream
+from rapids_trav.engines.cuda.stream.plan import PageLayout, chosen_plan, plan_packed, plan_stream
 from rapids_trav.engines.runs import GatherView, Pages, RunOptions
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.memory.budget import Budget

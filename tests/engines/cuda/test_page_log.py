@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 pytest.importorskip("cupy")
-from rapids_trav.engines.cuda.stream import transfer_trace
+from rapids_trav.engines.cuda.stream import transfers
 from rapids_trav.engines.runs import Moved, RunOptions
 
 COPY, COMPUTE = 4.0, 3.0  # milliseconds per page
@@ -41,13 +41,13 @@ def fake_events(monkeypatch):
         return end.time - start.time
 
     cuda = SimpleNamespace(Event=FakeEvent, get_elapsed_time=elapsed)
-    monkeypatch.setattr(transfer_trace, "cupy", SimpleNamespace(cuda=cuda))
+    monkeypatch.setattr(transfers, "cupy", SimpleNamespace(cuda=cuda))
 
 
 def moved(n_pages, n_streams, trace=True, told=None):
-    """Run an iteration with a copy stream and `n_streams` slots, ordered by events as in `PagePipeline`."""
+    """Run an iteration with a copy stream and `n_streams` slots, ordered by events as in a streamed run."""
     on_page = None if told is None else lambda pages, n_bytes: told.append((pages, n_bytes))
-    log = transfer_trace.TransferTrace(RunOptions(trace=trace, on_page=on_page))
+    log = transfers.TransferTrace(RunOptions(trace=trace, on_page=on_page))
     copying, slots = FakeStream(), [FakeStream() for _ in range(n_streams)]
     copying.now = 10.0  # an iteration need not begin at 0
     begin = log.restart(copying)
@@ -84,7 +84,7 @@ def test_more_slots_copy_while_others_compute(fake_events, n_streams):
 
 
 def test_pages_that_stay_are_computed_alone(fake_events):
-    log = transfer_trace.TransferTrace(RunOptions(trace=True))
+    log = transfers.TransferTrace(RunOptions(trace=True))
     stream = FakeStream()
     log.restart(stream)
     begin = log.mark(stream)

@@ -24,12 +24,13 @@ from rapids_trav.engines.blocks.schedule import ACTIVATED, N_COUNTS, WAITING, Ti
 from rapids_trav.engines.cuda.blocks.loader import CopyingLoader
 from rapids_trav.engines.cuda.blocks.parts import Part, chosen_parts, place_bytes
 from rapids_trav.engines.cuda.blocks.plan import LEAST_BLOCK, chunk_entries, state_bytes
-from rapids_trav.engines.cuda.build.host_rows import over_host
+from rapids_trav.engines.cuda.build.host_rows import offsets_on_device, over_host
 from rapids_trav.engines.cuda.build.in_memory import edge_type
 from rapids_trav.engines.cuda.programs.link import program_kernels
+from rapids_trav.engines.cuda.programs.run import VERTICES
 from rapids_trav.engines.cuda.runtime.arguments import ArgumentStruct, arguments_of
 from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES, multiprocessors
-from rapids_trav.engines.cuda.stream.buffers import VERTICES, bytes_to_device, offsets_on_device, to_host
+from rapids_trav.engines.cuda.runtime.memory import bytes_to_device, to_host
 from rapids_trav.engines.cuda.stream.packing import FRAMED, packed_columns
 from rapids_trav.engines.runs import GatherView, RunOptions, uses_degrees
 from rapids_trav.programs.definition import Program
@@ -320,6 +321,6 @@ def opened(
 def _on_device(view: GatherView, program: Program) -> GatherView:
     """Return the view with the offsets of its out-edges on the device, and no degrees unless needed."""
     assert view.pages is not None
-    offsets = offsets_on_device(view.out, edge_type(view.out.n_edges), view.pages.budget.free)
+    offsets = offsets_on_device(view.out, view.pages.budget.free)
     degrees: Any = view.degrees if uses_degrees(program) else None
     return replace(view, out=Adjacency(offsets, view.out.column_indices), degrees=degrees)

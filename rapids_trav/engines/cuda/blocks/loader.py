@@ -21,8 +21,8 @@ from rapids_trav.engines.blocks.residency import Landed
 from rapids_trav.engines.blocks.schedule import Timeline
 from rapids_trav.engines.cuda.blocks.parts import Part
 from rapids_trav.engines.cuda.build.host_rows import over_host
+from rapids_trav.engines.cuda.runtime.memory import bytes_to_device
 from rapids_trav.engines.cuda.runtime.pinned import empty_pinned
-from rapids_trav.engines.cuda.stream.buffers import bytes_to_device
 
 
 class _Load(NamedTuple):

@@ -11,6 +11,8 @@ from rapids_trav.errors import TravMemoryError
 from rapids_trav.utilities.sizes import readable
 
 _OF_HOST = 1  # cudaMemoryTypeHost
+UPLOAD_ROWS = 1 << 20  # offsets that are converted at a time
+FEWEST_ROWS = 1 << 10  # rows for which FIXED_BYTES of the plan has room
 
 
 def place_edges(
@@ -118,3 +120,17 @@ def _offsets(adjacency: Adjacency) -> Array:
     from rapids_trav.engines.cuda.build import in_memory
 
     return cupy.asarray(adjacency.row_offsets.astype(in_memory.edge_type(adjacency.n_edges), copy=False))
+
+
+def offsets_on_device(adjacency: Adjacency, free_bytes: int) -> Array:
+    """Return the row offsets, converted block by block within the memory that pages will use later."""
+    import cupy
+
+    from rapids_trav.engines.cuda.build import in_memory
+
+    source = adjacency.row_offsets
+    offsets = cupy.empty(len(source), in_memory.edge_type(adjacency.n_edges))
+    block = max(min(UPLOAD_ROWS, free_bytes // source.itemsize), FEWEST_ROWS)
+    for begin in range(0, len(source), block):
+        offsets[begin : begin + block] = cupy.asarray(source[begin : begin + block])
+    return offsets

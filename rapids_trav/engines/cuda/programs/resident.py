@@ -25,18 +25,13 @@ _WORD = 32
 
 
 class ResidentExecutor(DeviceExecutor):
-    """A running program over edges in the GPU's memory; `start` is copied.
-
-    Attributes
-    ----------
-    shards : published.garaph.shard_gather.ShardGather or None
-        With gather="replicas", gathers in pull mode instead of the row lists.
-    """
+    """A running program over edges in the GPU's memory; `start` is copied."""
 
     def __init__(self, view: GatherView, program: Program, start: RunState, options: RunOptions) -> None:
         super().__init__(program, start, options)
         self.state = ProgramState(view, program, start, options, TALLY_ROWS)
-        self.shards = None if options.gather == "rows" else published(options.gather)(self.state, options)
+        if options.gather != "rows":
+            self.shards = published(options.gather)(self.state, options)
         self._tolerance = _known_to_kernels(program, options) if self.shards is None else 0.0
         self._left = AHEAD if options.max_iterations is None else options.max_iterations - start.iteration
         self._limited = options.max_iterations is not None
@@ -46,16 +41,6 @@ class ResidentExecutor(DeviceExecutor):
         self.state.set_out()
         known = view.weights is None or self.state.out_weights is not None
         self.may_push = program.may_push and program.active is None and program.tolerance is None and known
-
-    @property
-    def counters(self) -> dict[str, int]:
-        """Counts of mechanisms, if a trace was asked for; see `Run.counters`."""
-        return {} if self.shards is None else self.shards.counters
-
-    def sweep(self, mode: str) -> str:
-        """Run one iteration; return the mode that it used."""
-        {"pull": self.pull, "notify": self.notify, "push": self.push}[mode]()
-        return mode
 
     def pull(self) -> None:
         """Gather and apply every vertex."""

@@ -18,6 +18,7 @@ fixed order either.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.programs.state import ProgramState
@@ -28,6 +29,7 @@ from rapids_trav.programs.run_state import RunState, gather_mode
 
 # A pushed edge costs as much as this many gathered ones: it is an atomic operation at a random address.
 PUSH_COST = 8
+VERTICES = "the vertices of a program"  # in messages about memory
 
 
 def choose_mode(
@@ -51,23 +53,14 @@ def choose_mode(
 class DeviceExecutor:
     """What all executors on a GPU have in common; see `engines.iterations.Executor`.
 
-    A subclass runs an iteration in `sweep`, over edges that are resident, streamed, or shared with the CPU.
-
-    Attributes
-    ----------
-    state : ProgramState
-    moved : Moved
-        Transfers of the last iteration to the device.
-    may_push : bool
-        Whether active vertices can send out their values.
-    penalty : int or None
-        Cost of reading scattered edges; None if the edges are in memory.
+    A subclass runs an iteration in `pull`, `notify` or `push`, over edges that are resident or streamed.
     """
 
     state: ProgramState
-    moved = Moved()
-    may_push = False
-    penalty: int | None = None
+    moved = Moved()  # transfers of the last iteration to the device
+    may_push = False  # whether active vertices can send out their values
+    penalty: int | None = None  # cost of reading scattered edges; None if the edges are in memory
+    shards: Any = None  # of `published.garaph.shard_gather`, which gather in pull mode instead of row lists
 
     def __init__(self, program: Program, start: RunState, options: RunOptions) -> None:
         self._program, self._mode = program, options.mode
@@ -83,7 +76,8 @@ class DeviceExecutor:
 
     @property
     def counters(self) -> dict[str, int]:
-        return {}
+        """Counts of mechanisms, if a trace was asked for; see `Run.counters`."""
+        return {} if self.shards is None else self.shards.counters
 
     @property
     def policy(self) -> Mapping[str, float]:
@@ -102,8 +96,9 @@ class DeviceExecutor:
         progress.record(mode, active, tally.edges, self.residual, self.moved)
 
     def sweep(self, mode: str) -> str:
-        """Run an iteration and return the mode that it used."""
-        raise NotImplementedError
+        """Run an iteration, by the method of this name, and return the mode that it used."""
+        getattr(self, mode)()
+        return mode
 
     def settle(self) -> Array:
         return self.state.active

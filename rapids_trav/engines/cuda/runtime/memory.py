@@ -122,11 +122,6 @@ def _parts(
     ]
 
 
-def host_address(source: np.ndarray) -> int:
-    """Return the address of an array; `source.ctypes.data` takes several times as long."""
-    return source.__array_interface__["data"][0]
-
-
 FEW = 4096  # more are copied, since CuPy keeps pinned memory of each size for later
 
 
@@ -172,6 +167,36 @@ class HostNumbers:
     ) -> None:
         """Wait for the kernels, on an error too, since they may still write."""
         cupy.cuda.get_current_stream().synchronize()
+
+
+def host_address(source: np.ndarray) -> int:
+    """Return the address of an array; `source.ctypes.data` takes several times as long."""
+    return source.__array_interface__["data"][0]
+
+
+def to_device(target: Array, source: np.ndarray, stream: cupy.cuda.Stream) -> None:
+    """Copy pinned host memory to the device, in the order of a stream."""
+    if source.nbytes:
+        bytes_to_device(target.data.ptr, host_address(source), source.nbytes, stream)
+
+
+def bytes_to_device(target: int, source: int, n_bytes: int, stream: cupy.cuda.Stream) -> None:
+    """Do the same with addresses, which take the host less time than views of arrays."""
+    runtime = cupy.cuda.runtime
+    runtime.memcpyAsync(target, source, n_bytes, runtime.memcpyHostToDevice, stream.ptr)
+
+
+def to_host(target: np.ndarray, source: Array, stream: cupy.cuda.Stream) -> None:
+    """Copy an array from the device, in the order of a stream."""
+    runtime = cupy.cuda.runtime
+    if target.nbytes:
+        kind = runtime.memcpyDeviceToHost
+        runtime.memcpyAsync(target.ctypes.data, source.data.ptr, target.nbytes, kind, stream.ptr)
+
+
+def shifted(memory: Array, begin: int, dtype: np.dtype, first: int) -> int:
+    """Return the address of entry 0 of an array whose entry `first` is at byte `begin` of `memory`."""
+    return (memory.data.ptr + begin - first * dtype.itemsize) % (1 << 64)
 
 
 @contextmanager

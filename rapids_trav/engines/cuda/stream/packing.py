@@ -14,8 +14,8 @@ import numpy as np
 from rapids_trav.csr.adjacency import Adjacency, Array, search_offsets
 from rapids_trav.csr.packed import BLOCK_EDGES, MOST_SHARE, START, WORD, PackedColumns, blocks_of
 from rapids_trav.engines.cuda.runtime.loader import Kernels, grid_of, load
+from rapids_trav.engines.cuda.runtime.memory import to_device, to_host
 from rapids_trav.engines.cuda.runtime.pinned import empty_pinned
-from rapids_trav.engines.cuda.stream.buffers import to_device, to_host
 from rapids_trav.memory.budget import Budget
 from rapids_trav.memory.model.program import OFFSET_SHARE, packing_bytes
 from rapids_trav.utilities import machine

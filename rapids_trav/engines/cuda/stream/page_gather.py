@@ -4,12 +4,9 @@ A page comes to the same slot in every sweep, where only the messages and the co
 else that its launches take is therefore prepared once: views of arrays, and arguments in CuPy's form, would
 take the host longer than the link takes for a small page.
 
-The values that pages of an asynchronous run have computed, on their way to a checkpoint.
-
-docs/systems.md, G18, has the requirement.
-
-The copy of a page's values follows its computation on the stream of its slot.  The host records them once the
-slot is free, and before another page is launched on it.
+The rows of a page are sorted into bins for `gather_rows` (`row_gather.py`).  Their number in each bin is
+counted once; the lists themselves are made on the page's stream and in its buffer, and the host does not wait
+for them.
 """
 
 from __future__ import annotations
@@ -22,14 +19,100 @@ import cupy
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.cuda.programs.row_gather import PreparedGather
+from rapids_trav.engines.cuda.programs.row_gather import (
+    GATHER_BLOCK,
+    N_BINS,
+    PIECES,
+    THREADS,
+    Hubs,
+    Lists,
+    PreparedGather,
+    cut,
+)
 from rapids_trav.engines.cuda.programs.state import Edges, ProgramState
-from rapids_trav.engines.cuda.runtime.loader import load
+from rapids_trav.engines.cuda.runtime.loader import BLOCK, grid_of, load, load_for, most_blocks
+from rapids_trav.engines.cuda.runtime.memory import shifted, to_host
 from rapids_trav.engines.cuda.runtime.pinned import empty_pinned
-from rapids_trav.engines.cuda.stream.buffers import Slot, shifted, to_host
 from rapids_trav.engines.cuda.stream.packing import prepared_unpack
-from rapids_trav.engines.cuda.stream.page_lists import PageLists
 from rapids_trav.engines.cuda.stream.plan import StreamPlan
+from rapids_trav.engines.cuda.stream.transfers import Slot
+
+_MOST_ROWS_OF_BLOCKS = 65535
+
+
+class PageLists:
+    """Lists of the rows of each page; `room` is scratch memory with an entry for each row of the longest."""
+
+    def __init__(self, state: ProgramState, plan: StreamPlan, room: Array) -> None:
+        into, dtype = state.view.into, state.dtype
+        self._rows_kernels, self._pages_kernels = state.rows_kernels, load_for("pages.cu", into)
+        self._row_offsets, self._plan = into.row_offsets, plan
+        k, row_offsets = plan.n_pages, into.row_offsets
+        self._sizes = cupy.zeros((k, N_BINS), np.uint64)
+        self._begins = cupy.zeros((k, N_BINS + 1), np.int64)
+        self._marked = cupy.zeros((k, 2), np.uint64)
+        self._firsts = cupy.asarray(plan.firsts)
+        for page in range(k):
+            self._list(page, None, None, None)
+        self.counts = self._sizes.get().astype(np.int64)
+        begins = np.zeros((k, N_BINS + 1), np.int64)
+        np.cumsum(self.counts, axis=1, out=begins[:, 1:])
+        self._begins[...] = cupy.asarray(begins)
+        self._no_hubs = cut(row_offsets, room[:0], dtype)
+        self._hubs: dict[int, Hubs] = {}
+        self.restart()
+        for page in np.flatnonzero(self.counts[:, PIECES]).tolist():
+            n_rows = int(self.counts[page].sum())
+            self._list(page, None, room, self._begins[page])
+            self._hubs[page] = cut(row_offsets, room[n_rows - int(self.counts[page, PIECES]) : n_rows], dtype)
+
+    def restart(self) -> None:
+        """Reset the lists before an iteration."""
+        self._sizes.fill(0)
+
+    def hubs(self, page: int) -> Hubs:
+        return self._hubs.get(page, self._no_hubs)
+
+    def n_threads(self, page: int) -> int:
+        """Return the number of threads that have work if every row of the page gathers."""
+        by_row = sum(int(n) * threads for n, threads in zip(self.counts[page], THREADS, strict=False))
+        return by_row + GATHER_BLOCK * self.hubs(page).n_pieces
+
+    def prepared(self, page: int, room: Array, marks: Array | None) -> tuple[Lists, Callable[[], None]]:
+        """Return a page's lists in `room`, and the launch that makes them of the marked rows (None: all).
+
+        It clears the marks except those of hubs.  The page has rows.
+        """
+        lists = Lists(room, self._begins[page], self._sizes[page])
+        return lists, self._listing(page, marks, room, lists.begins)
+
+    def marked(self, marks: Array) -> np.ndarray:
+        """Return the marked rows of each page, and their edges, (k, 2); wait for them."""
+        self._marked.fill(0)
+        k = self._plan.n_pages
+        if k:
+            longest = int(np.diff(self._plan.firsts).max())
+            wide = max(1, min(-(-longest // BLOCK), most_blocks() // k))
+            self._pages_kernels.launch_grid(
+                "count_pages", (wide, min(k, _MOST_ROWS_OF_BLOCKS)), self._row_offsets, self._firsts, k,
+                marks, self._marked,
+            )  # fmt: skip
+        return self._marked.get().astype(np.int64)
+
+    def _list(self, page: int, marks: Array | None, rows: Array | None, begins: Array | None) -> None:
+        first, after = self._plan.rows(page)
+        if after > first:
+            self._listing(page, marks, rows, begins)()
+
+    def _listing(
+        self, page: int, marks: Array | None, rows: Array | None, begins: Array | None
+    ) -> Callable[[], None]:
+        """Return the launch that lists a page's rows, or counts them."""
+        first, after = self._plan.rows(page)
+        return self._rows_kernels.prepared(
+            "list_rows", grid_of(after - first), self._row_offsets, first, after - first, marks, None, rows,
+            begins, self._sizes[page],
+        )  # fmt: skip
 
 
 class PageLaunches(NamedTuple):
@@ -44,22 +127,13 @@ class PageLaunches(NamedTuple):
 
 
 class PageGather:
-    """The launches over all pages of a run.
+    """The launches over all pages of a run, by `shards` (`published.garaph.shard_gather`) if there are any.
 
-    Parameters
-    ----------
-    shards : published.garaph.shard_gather.PageShards or None
-    in_place : (int, int or None)
-        Addresses of edge 0's column and weight for pages that are read where they are stored.
+    `in_place` are the addresses of edge 0's column and weight for pages that are read where they are stored.
     """
 
     def __init__(
-        self,
-        state: ProgramState,
-        plan: StreamPlan,
-        lists: PageLists,
-        shards: Any,
-        in_place: Edges,
+        self, state: ProgramState, plan: StreamPlan, lists: PageLists, shards: Any, in_place: Edges
     ) -> None:
         self._state, self._plan, self._lists, self._shards = state, plan, lists, shards
         self._in_place = in_place
@@ -68,16 +142,9 @@ class PageGather:
         self._prepared: dict[tuple[int, int, bool, bool], PageLaunches] = {}
 
     def launch(self, page: int, slot: Slot, home: Array, read: bool, marks: Array | None, row: Array) -> None:
-        """Gather over a page at the marked rows, or at all, on the current stream.
+        """Gather over a page at the marked rows, or at all, on the current stream, and count in `row`.
 
-        Parameters
-        ----------
-        home : uint8 array
-            Memory that holds the page's edges, that of the slot or the page's own.
-        read : bool
-            Whether the edges are read where they are stored instead.
-        row : array
-            Counters of the iteration.
+        Its edges are in `home`, the memory of the slot or the page's own, or `read` where they are stored.
         """
         key = page, slot.number, read, marks is None
         launches = self._prepared.get(key)
@@ -130,13 +197,10 @@ Record = Callable[[int, Array], None]  # as `RunOptions.record_page`
 
 
 class PageValues:
-    """The values of pages in progress on their way to `record`.
+    """The values that pages of an asynchronous run have computed, on their way to a checkpoint (G18).
 
-    Parameters
-    ----------
-    plan : StreamPlan
-    values : array, (n,)
-        On the device; a page writes those of its own rows.
+    The copy of a page's values follows its computation on the stream of its slot.  The host records them once
+    the slot is free, and before another page is launched on it.
     """
 
     def __init__(self, record: Record, plan: StreamPlan, values: Array) -> None:
