@@ -18,70 +18,37 @@ from rapids_trav.programs.run_state import RunState
 
 @dataclass(frozen=True)
 class Pages:
-    """Pages into which the edges of a `GatherView` are cut for streaming (docs/systems.md, G4).
+    """Pages into which the edges of a `GatherView` are cut for streaming (docs/systems.md, G4)."""
 
-    Attributes
-    ----------
-    firsts : int64 NumPy array, (k + 1,)
-        Page `i` is the rows `firsts[i]` to `firsts[i + 1] - 1` of `into`: a slice of the adjacency.
-    budget
-        Limit on the bytes that may be allocated, with a tracked peak; see `memory.budget`.
-    n_streams : int
-        Pages that fit into the budget at once, next to the arrays with an entry for each vertex.
-    cut : callable(resident_bytes, n_streams, most_bytes, more_edge_bytes) -> (firsts, n_streams), optional
-        Cuts the pages again, for an engine that knows how many other bytes a run holds, and how many more for
-        each edge of a page than its destination and weight.  Each page has at most `most_bytes`, unless a
-        single row is longer.
-    packed : PackedHome, optional
-        Keeper of the columns in fewer bits, for an engine that can unpack them.
-    framed : PackedHome, optional
-        Keeper of those of the out-edges in frames, for an engine that reads blocks of them.
-    """
-
-    firsts: np.ndarray
-    budget: Budget
-    n_streams: int = 1
+    firsts: np.ndarray  # int64, (k + 1,): page `i` is the rows `firsts[i]` to `firsts[i + 1] - 1` of `into`
+    budget: Budget  # on the bytes that may be allocated
+    n_streams: int = 1  # pages that fit into the budget at once, next to the arrays of all vertices
+    # Cuts the pages again, for an engine that knows how many other bytes a run holds, and how many more for
+    # each edge of a page than its destination and weight: takes the resident bytes, the streams, the most
+    # bytes of a page, unless a single row is longer, and those more; returns `firsts` and `n_streams`.
     cut: Callable[[int, int, int, int], tuple[np.ndarray, int]] | None = None
-    packed: PackedHome | None = None
-    framed: PackedHome | None = None
+    packed: PackedHome | None = None  # keeps the columns in fewer bits, for an engine that can unpack them
+    framed: PackedHome | None = None  # those of the out-edges in frames, for one that reads blocks of them
 
 
 @dataclass(frozen=True)
 class GatherView:
-    """The parts of a graph that a vertex program needs, in one direction and perhaps filtered.
+    """The parts of a graph that a vertex program needs, in one direction and perhaps filtered."""
 
-    Attributes
-    ----------
-    into : Adjacency
-        Row `v` holds the vertices that `v` gathers from.
-    out : Adjacency
-        The transpose: the vertices that a vertex notifies; the same object if symmetric.
-    weights : array or None
-        One for each of `into.column_indices`, float32, float64, int32 or int64; None: an unweighted run.
-    degrees : array, (n,)
-        Out-edges of each vertex, int64; in a weighted run the sum of their weights, float64.
-    pages : Pages or None
-        None: everything is in the engine's memory.  Otherwise the large arrays of `into` are on the host,
-        perhaps mapped from a file, and are streamed.
-    out_weights : array or None
-        One for each of `out.column_indices`, if the program may push; `weights` itself if symmetric.
-    budget
-        Limit on the engine's memory, if there is one; see `memory.budget`.
-    weight_range : callable() -> tuple or None
-        The smallest and largest of the weights, which are read once; None without edges.
-    by_weight : callable() -> tuple or None
-        The edges by source and by destination with each row sorted by weight, which the first call sorts;
-        None if the engine does not search such rows, or lacks the memory.
-    """
-
-    into: Adjacency
-    out: Adjacency
-    weights: Array | None
-    degrees: Array
+    into: Adjacency  # row `v` holds the vertices that `v` gathers from
+    out: Adjacency  # the transpose, whose rows a vertex notifies; the same object if symmetric
+    weights: Array | None  # of `into.column_indices`, int32, int64, float32 or float64; None: unweighted
+    degrees: Array  # out-edges of each vertex, int64; in a weighted run the sum of their weights, float64
+    # None: everything is in the engine's memory.  Otherwise the large arrays of `into` are on the host,
+    # perhaps mapped from a file, and are streamed.
     pages: Pages | None = None
+    # Of `out.column_indices`, if the program may push; `weights` itself if symmetric.
     out_weights: Array | None = None
-    budget: Budget | None = None
+    budget: Budget | None = None  # limit on the engine's memory, if there is one
+    # The smallest and largest of the weights, which are read once; None without edges.
     weight_range: Callable[[], tuple[float, float] | None] = lambda: None
+    # The edges by source and by destination with each row sorted by weight, which the first call sorts; None
+    # if the engine does not search such rows, or lacks the memory.
     by_weight: Callable[[], tuple[WeightedRows, WeightedRows] | None] = lambda: None
 
     @property
@@ -95,41 +62,21 @@ class GatherView:
 
 
 class WeightedPaths(NamedTuple):
-    """Shortest paths by weight.
+    """Shortest paths by weight."""
 
-    Attributes
-    ----------
-    distance : array, (n,)
-        int64 for integer weights, else float64; the largest int64 or infinity where unreached.
-    predecessor : vertex array, (n,), or None
-        The smallest nearer neighbour that explains the distance; -1 if there is none.
-    """
-
-    distance: Array
-    predecessor: Array | None
+    distance: Array  # int64 for integer weights, else float64; the largest int64 or infinity where unreached
+    predecessor: Array | None  # the smallest nearer neighbour that explains the distance; -1 if there is none
 
 
 @dataclass(frozen=True)
 class LinkView:
-    """The edges of a graph for finding its weakly connected components; directions do not matter.
+    """The edges of a graph for finding its weakly connected components; directions do not matter."""
 
-    Attributes
-    ----------
-    rows : Adjacency
-        Each edge is in the row of one of its ends, or of both.
-    other : Adjacency or None
-        Rows that, together with `rows`, hold each edge at both its ends: `rows` itself if it is symmetric;
-        None if there are no such rows.
-    paged : bool
-        Whether the large arrays are in files.
-    budget
-        Limit on the engine's memory, if there is one; see `memory.budget`.
-    """
-
-    rows: Adjacency
+    rows: Adjacency  # each edge is in the row of one of its ends, or of both
+    # With `rows` it holds each edge at both its ends: `rows` itself if symmetric; None: there are no such rows.
     other: Adjacency | None
-    paged: bool = False
-    budget: Budget | None = None
+    paged: bool = False  # whether the large arrays are in files
+    budget: Budget | None = None  # limit on the engine's memory, if there is one
 
     @property
     def n_vertices(self) -> int:
@@ -138,60 +85,36 @@ class LinkView:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """Options of a vertex program's run.
-
-    Attributes
-    ----------
-    weighted : bool
-    max_iterations : int or None
-        Stop after this many, counted from the start of the run, not from its resumption.
-    asynchronous : bool or None
-        Whether new values may be used in the iteration that computes them; None if it makes no difference to
-        the values, and the engine may change it during the run.
-    parameters : tuple of float
-        Passed to the program's `apply`.
-    mode : {"auto", "pull", "notify", "push"}
-        "pull": all vertices gather; "notify": only vertices that an active vertex leads to gather; "push":
-        active vertices send out their values, for min and max only; on a GPU only with edges in its memory.
-    gather : {"rows", "replicas"}
-        Way in which the CUDA engine pulls, over edges in memory or page by page.  "rows": the number of
-        threads for a row depends on its length; "replicas": by shards in shared memory, with several copies
-        of each vertex.
-    replication : {"auto", "formula", 1, 2, 4, 8, 16, 32}
-        Copies of each vertex of a shard; "formula": by Garaph's formula; "auto": the number measured best.
-    schedule : {"auto", "sweep", "paths"}
-        Way in which edges outside the engine's memory are brought into it.  "sweep": page by page; "paths":
-        as blocks, some of which stay.
-    compress : bool, optional
-        Whether a sweep on a GPU copies the edges' columns in fewer bits, if these take at most three quarters
-        of their bytes; None: unless all pages stay on the GPU as they are.
-    trace : bool
-    n_streams : int
-        Pages that are in progress at once.
-    checkpoint : callable(RunState, bool) or None
-        Called after each iteration, with whether it is the last.
-    record_page : callable(int, array) or None
-        In an asynchronous run called, perhaps on several threads, whenever a page is done or a block has been
-        loaded and used: with the first row that it may have changed, and the values from there on, in host
-        memory.  Other rows may change meanwhile.
-    on_page : callable(pages, bytes) or None
-        Called with the pages and bytes that were streamed since the last call.
-    """
+    """Options of a vertex program's run."""
 
     weighted: bool = False
-    max_iterations: int | None = None
+    max_iterations: int | None = None  # counted from the start of the run, not from its resumption
+    # Whether new values may be used in the iteration that computes them; None if it makes no difference to
+    # the values, and the engine may change it during the run.
     asynchronous: bool | None = False
-    parameters: tuple[float, ...] = ()
+    parameters: tuple[float, ...] = ()  # passed to the program's `apply`
+    # "pull": all vertices gather; "notify": only vertices that an active vertex leads to gather; "push":
+    # active vertices send out their values, for min and max only; on a GPU only with edges in its memory.
     mode: str = "auto"
+    # How the CUDA engine pulls, over edges in memory or page by page.  "rows": the number of threads for a
+    # row depends on its length; "replicas": by shards in shared memory, with several copies of each vertex.
     gather: str = "rows"
+    # Copies of each vertex of a shard, 1 to 32; "formula": by Garaph's formula; "auto": as measured best.
     replication: int | str = "auto"
+    # How edges outside the engine's memory are brought into it.  "sweep": page by page; "paths": as blocks,
+    # some of which stay.
     schedule: str = "auto"
+    # Whether a sweep on a GPU copies the edges' columns in fewer bits, if these take at most three quarters
+    # of their bytes; None: unless all pages stay on the GPU as they are.
     compress: bool | None = None
     trace: bool = False
-    n_streams: int = 3
-    checkpoint: Callable[[RunState, bool], None] | None = None
+    n_streams: int = 3  # pages that are in progress at once
+    checkpoint: Callable[[RunState, bool], None] | None = None  # after each iteration: whether it is the last
+    # In an asynchronous run called, perhaps on several threads, whenever a page is done or a block has been
+    # loaded and used: with the first row that it may have changed, and the values from there on, in host
+    # memory.  Other rows may change meanwhile.
     record_page: Callable[[int, Array], None] | None = None
-    on_page: Callable[[int, int], None] | None = None
+    on_page: Callable[[int, int], None] | None = None  # with pages and bytes streamed since the last call
 
     def uninspected(self, iteration: int, most: int) -> int:
         """Return how many iterations, at most `most`, may follow `iteration` until the state is inspected."""
@@ -214,28 +137,15 @@ class PageSpan(NamedTuple):
 
 
 class BlockCounts(NamedTuple):
-    """Counts of one iteration over blocks, or of a whole run.
+    """Counts of one iteration over blocks, or of a whole run."""
 
-    Attributes
-    ----------
-    loads, loaded : int
-        Blocks that were loaded, and their bytes.
-    in_place : int
-        Bytes of edges that were read where they are stored, without a load.
-    reloads, evictions : int
-        Loads started of blocks that had been loaded before, and hot blocks that a more frequently used one
-        displaced.
-    launches, rounds : int
-        Calls of the kernel, and iterations inside those calls over all blocks that were loaded.
-    """
-
-    loads: int = 0
-    loaded: int = 0
-    in_place: int = 0
-    reloads: int = 0
-    evictions: int = 0
-    launches: int = 0
-    rounds: int = 0
+    loads: int = 0  # blocks that were loaded
+    loaded: int = 0  # their bytes
+    in_place: int = 0  # bytes of edges that were read where they are stored, without a load
+    reloads: int = 0  # loads started of blocks that had been loaded before
+    evictions: int = 0  # hot blocks that a more frequently used one displaced
+    launches: int = 0  # calls of the kernel
+    rounds: int = 0  # iterations inside those calls over all blocks that were loaded
 
 
 class BlockSpan(NamedTuple):
@@ -252,58 +162,29 @@ class BlockSpan(NamedTuple):
 
 
 class Moved(NamedTuple):
-    """The transfers of one iteration to the device.
+    """The transfers of one iteration to the device."""
 
-    These are the number of pages, their bytes, the share of the transfer time that overlaps computation, and
-    the times at which each page was copied and computed; over blocks, the blocks' counts and times.
-    """
-
-    pages: int = 0
-    n_bytes: int = 0
-    overlap: float = 0.0
-    spans: tuple[PageSpan, ...] = ()
-    blocks: BlockCounts | None = None
-    block_spans: tuple[BlockSpan, ...] = ()
+    pages: int = 0  # pages or blocks, 0 in memory
+    n_bytes: int = 0  # bytes moved for them
+    overlap: float = 0.0  # share of the copy time that was hidden behind computation; 0 if nothing is copied
+    spans: tuple[PageSpan, ...] = ()  # of each page, in launch order, if they are traced
+    blocks: BlockCounts | None = None  # of an iteration over blocks
+    block_spans: tuple[BlockSpan, ...] = ()  # the loads that ended in it, and its work and stays
 
 
 @dataclass(frozen=True)
 class IterationTrace:
-    """Record of one iteration of a vertex program.
-
-    Attributes
-    ----------
-    iteration : int
-        From 1.
-    mode : str
-        "pull", "notify", "push" or "blocks"; of components by linking "hook" or "rest".
-    active : int
-        Vertices that were active before the iteration; with linking, vertices whose rows were linked.
-    edges : int
-        Edges gathered over, pushed along or linked.
-    pages, bytes : int
-        Pages streamed, and bytes moved for them; 0 in memory.
-    milliseconds : float
-    overlap : float
-        Share of the copy time that was hidden behind computation; 0 if nothing is copied.
-    residual : float
-        Sum of the absolute changes if the program has a tolerance, else NaN.
-    spans : tuple of PageSpan
-        Times at which each page was copied and computed, in launch order; empty in memory.
-    blocks : BlockCounts or None
-        For an iteration over blocks; its `pages` and `bytes` are then those that were loaded.
-    block_spans : tuple of BlockSpan
-        Likewise: the loads that ended in this iteration, and its work and stays; empty without blocks.
-    """
+    """Record of one iteration of a vertex program, from 1."""
 
     iteration: int
-    mode: str
-    active: int
-    edges: int
-    pages: int
+    mode: str  # "pull", "notify", "push" or "blocks"; of components by linking "hook" or "rest"
+    active: int  # vertices that were active before the iteration; with linking, those whose rows were linked
+    edges: int  # gathered over, pushed along or linked
+    pages: int  # this and what follows as in `Moved`, over blocks those that were loaded
     bytes: int
     milliseconds: float
     overlap: float
-    residual: float
+    residual: float  # sum of the absolute changes if the program has a tolerance, else NaN
     spans: tuple[PageSpan, ...] = ()
     blocks: BlockCounts | None = None
     block_spans: tuple[BlockSpan, ...] = ()
@@ -311,30 +192,16 @@ class IterationTrace:
 
 @dataclass(frozen=True)
 class Run:
-    """Result of a vertex program.
-
-    Attributes
-    ----------
-    values : array of the program's dtype, (n,)
-    iterations : int
-        Number of iterations, including those before a checkpoint from which the run resumed.
-    converged : bool
-        Whether no vertex is active any more, or the residual is below the tolerance.
-    residual : float
-        Sum of the absolute changes in the last iteration if the program has a tolerance, else NaN.
-    trace : list of IterationTrace
-        Empty unless asked for.
-    counters : dict of str to int
-        With gather="replicas" on the CUDA engine, if a trace was asked for: "filled", the copies beyond a
-        vertex's first that received a value, and "merged", the vertices of a block whose first copy the
-        others changed.  For a run over blocks, the counts of `BlockCounts`.
-    """
+    """Result of a vertex program."""
 
     values: Array
-    iterations: int
-    converged: bool
-    residual: float = float("nan")
-    trace: list[IterationTrace] = field(default_factory=list)
+    iterations: int  # including those before a checkpoint from which the run resumed
+    converged: bool  # whether no vertex is active any more, or the residual is below the tolerance
+    residual: float = float("nan")  # of the last iteration, as in `IterationTrace`
+    trace: list[IterationTrace] = field(default_factory=list)  # empty unless asked for
+    # With gather="replicas" on the CUDA engine, if a trace was asked for: "filled", the copies beyond a
+    # vertex's first that received a value, and "merged", the vertices of a block whose first copy the others
+    # changed.  For a run over blocks, the counts of `BlockCounts`.
     counters: dict[str, int] = field(default_factory=dict)
 
 

@@ -58,93 +58,48 @@ class BfsOptions:
 
 
 class RankCosts(NamedTuple):
-    """Costs of a level on one rank.
+    """Costs of a level on one rank."""
 
-    Attributes
-    ----------
-    following_ms : float
-        Time in which the rank followed edges.
-    exchange_ms : float
-        The rest: exchanging messages, which includes waiting for slower ranks, and settling what they sent.
-    bytes : int
-        Bytes sent to other ranks.
-    """
-
-    following_ms: float
-    exchange_ms: float
-    bytes: int
+    following_ms: float  # time in which the rank followed edges
+    exchange_ms: float  # the rest: messages, which includes waiting for slower ranks, and settling them
+    bytes: int  # sent to other ranks
 
 
 @dataclass(frozen=True)
 class LevelTrace:
-    """Record of one level of a search.
+    """Record of one level of a search."""
 
-    Attributes
-    ----------
-    level : int
-        Distance that the level assigned; the sources are level 0.
-    direction : str
-        "push" (top-down) or "pull" (bottom-up).
-    frontier : int
-        Vertices in the frontier that the level expanded.
-    edges : int
-        Edges examined; -1 where the variant does not count them.
-    bytes : int
-        Estimated bytes of graph and state that were read or written for those edges.
-    milliseconds : float
-        Duration, including the host's overhead for the level.
-    host_bytes : int
-        The part of `bytes` that is edges the GPU read from host memory.
-    exchange : str
-        Way in which GPUs that reach each other's memory took the frontier from each other: "lists" of
-        vertices, "copies" of bitmaps, "words" of them that were sent, or "offers"; empty elsewhere.
-    ranks : tuple of RankCosts
-        One for each rank of a search over many workers, else empty; `bytes` is then the sum over them, and
-        `milliseconds` the time of the slowest.
-    """
-
-    level: int
-    direction: str
-    frontier: int
-    edges: int
-    bytes: int
-    milliseconds: float
-    host_bytes: int = 0
+    level: int  # distance that the level assigned; the sources are level 0
+    direction: str  # "push" (top-down) or "pull" (bottom-up)
+    frontier: int  # vertices in the frontier that the level expanded
+    edges: int  # examined; -1 where the variant does not count them
+    bytes: int  # estimated, of graph and state that were read or written for those edges
+    milliseconds: float  # including the host's overhead for the level
+    host_bytes: int = 0  # the part of `bytes` that is edges the GPU read from host memory
+    # How GPUs that reach each other's memory took the frontier from each other: "lists" of vertices, "copies"
+    # of bitmaps, "words" of them that were sent, or "offers"; empty elsewhere.
     exchange: str = ""
+    # Of a search over many workers; `bytes` is then their sum, and `milliseconds` the time of the slowest.
     ranks: tuple[RankCosts, ...] = ()
 
 
 @dataclass(frozen=True)
 class Search:
-    """Distances and predecessors by internal id.
+    """Distances and predecessors by internal id."""
 
-    Attributes
-    ----------
-    distance : int32 array, (n,) or (k, n)
-        -1 where unreached.
-    predecessor : vertex array of the same shape, or None
-        -1 at sources and where unreached.
-    trace : list of LevelTrace
-        Empty unless asked for.
-    counters : dict of str to int
-        Counts of a variant's mechanisms over the whole search, by name; empty unless a trace was asked for.
-        CPU: "looked", unvisited vertices that bottom-up levels examined.  CUDA: "looked", as on the CPU;
-        "hub_hits", look-ups of the frontier that the hub cache answered, and "levels_alone", levels that a
-        single block searched ("auto"); "kept", vertices that passed through a private queue, "overflowed",
-        vertices that found it full, and "reserved", places in the global queue that blocks reserved
-        ("private").
-    n_unreached : uint64 array, (1,), or None
-        Number of vertices that were not reached, if the engine has counted them.
-    device_seconds : float or None
-        Time by the clock of the slowest of several devices, which do not wait for the host in between; it
-        leaves out the wait for all of them to begin.
-    """
-
-    distance: Array
-    predecessor: Array | None = None
-    trace: list[LevelTrace] = field(default_factory=list)
-    n_unreached: Array | None = None
+    distance: Array  # int32, (n,) or (k, n); -1 where unreached
+    predecessor: Array | None = None  # vertices, of the same shape; -1 at sources and where unreached
+    trace: list[LevelTrace] = field(default_factory=list)  # empty unless asked for
+    n_unreached: Array | None = None  # uint64, (1,), if the engine has counted them
+    # Counts of a variant's mechanisms over the whole search; empty unless a trace was asked for.
+    # CPU: "looked", unvisited vertices that bottom-up levels examined.
+    # CUDA: "looked", as on the CPU; "hub_hits", look-ups of the frontier that the hub cache answered, and
+    # "levels_alone", levels that a single block searched ("auto"); "kept", vertices that passed through a
+    # private queue, "overflowed", vertices that found it full, and "reserved", places in the global queue
+    # that blocks reserved ("private").
     counters: dict[str, int] = field(default_factory=dict)
+    # Time by the clock of the slowest of several devices, which do not wait for the host in between; it
+    # leaves out the wait for all of them to begin.
     device_seconds: float | None = None
 
 
@@ -199,23 +154,12 @@ class DistanceSums:
     """Sums over the distances of many searches: for each vertex over the sources, or the other way round.
 
     The distance of a source to itself does not count.
-
-    Attributes
-    ----------
-    reached : int64 array
-        Sources that reach the vertex, or vertices that the source reaches.
-    total : int64 array
-        Sum of their distances.
-    inverse : float64 array
-        Sum of the reciprocal distances.
-    largest : int32 array
-        The largest distance; 0 if none is reached.
     """
 
-    reached: Array
-    total: Array
-    inverse: Array
-    largest: Array
+    reached: Array  # int64: sources that reach the vertex, or vertices that the source reaches
+    total: Array  # int64: sum of their distances
+    inverse: Array  # float64: sum of the reciprocal distances
+    largest: Array  # int32: the largest distance; 0 if none is reached
 
     @classmethod
     def none(cls, length: int, xp: ModuleType) -> DistanceSums:
@@ -248,18 +192,10 @@ class DistanceSums:
 
 @dataclass(frozen=True)
 class PairDistances:
-    """Distances between pairs of vertices.
+    """Distances between pairs of vertices."""
 
-    Attributes
-    ----------
-    distance : int32 array, (k,)
-        -1 where there is no path.
-    edges : int
-        Edges examined.
-    """
-
-    distance: Array
-    edges: int
+    distance: Array  # int32, (k,); -1 where there is no path
+    edges: int  # examined
 
 
 # Searches a view from both ends of the pairs (starts[i], ends[i]).
@@ -267,37 +203,22 @@ PairSearch = Callable[[View, Array, Array], PairDistances]
 
 
 class Ordered(NamedTuple):
-    """An order of vertices other than that of their ids.
+    """An order of vertices other than that of their ids."""
 
-    Attributes
-    ----------
-    order : vertex array, (n,)
-        Place of each vertex.
-    rank : vertex array, (n,)
-        Vertex at each place.
-    """
-
-    order: Array
-    rank: Array
+    order: Array  # place of each vertex
+    rank: Array  # vertex at each place
 
 
 @dataclass(frozen=True)
 class PathShares:
-    """Sums, over several sources, of the shares of vertices and edges in the shortest paths from them.
+    """Sums, over several sources, of the shares of vertices and edges in the shortest paths from them."""
 
-    Attributes
-    ----------
-    vertices : float64 array, (n,)
-        Sum over the targets of the share of shortest paths that pass through the vertex without ending there.
-    edges : float64 array, (m,), or None
-        The same sum for each edge of `View.out`; of repeated edges only the first has the share.
-    reached : int64 array, (n,)
-        Number of pairs that have the vertex at one end: the sources that reach it, plus the vertices that it
-        reaches as a source.
-    """
-
+    # float64: sum over the targets of the share of shortest paths that pass through a vertex and end elsewhere
     vertices: Array
+    # The same sum for each edge of `View.out`, if asked for; of repeated edges only the first has the share.
     edges: Array | None
+    # int64: number of pairs that have the vertex at one end: the sources that reach it, plus the vertices
+    # that it reaches as a source.
     reached: Array
 
 
@@ -313,24 +234,14 @@ _MEANING = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """Number of faults under each rule, over all ranks if several hold the tree.
+    """Number of faults under each rule, over all ranks if several hold the tree."""
 
-    Attributes
-    ----------
-    rule_1, rule_2, rule_5 : int
-        Vertices that break the rule (a tree edge counts as its child).
-    rule_3, rule_4 : int
-        Input tuples that break it.
-    levels : int
-        Vertices whose level, as the search gave it, is not their depth in the tree; 0 if none were given.
-    """
-
-    rule_1: int = 0
-    rule_2: int = 0
-    rule_3: int = 0
+    rule_1: int = 0  # vertices that break the rule
+    rule_2: int = 0  # likewise; a tree edge counts as its child
+    rule_3: int = 0  # input tuples
     rule_4: int = 0
-    rule_5: int = 0
-    levels: int = 0
+    rule_5: int = 0  # vertices
+    levels: int = 0  # vertices whose level, if given by the search, is not their depth in the tree
 
     @property
     def valid(self) -> bool:

@@ -12,7 +12,7 @@ import cupy
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.cuda import predecessors
+from rapids_trav.engines.cuda.predecessors import first_predecessors
 from rapids_trav.engines.cuda.runtime.loader import load
 from rapids_trav.engines.cuda.runtime.memory import together
 from rapids_trav.engines.interface import BfsOptions, Chunks, Search
@@ -82,7 +82,7 @@ class DealtRows:
             here = copied_to(rank.device, levels), copied_to(rank.device, keys)
             first = dealing.first(rank.rows.rank)
             with cupy.cuda.Device(rank.device):
-                owned.append(predecessors.first_predecessors(rank.rows.into, first, *here))
+                owned.append(first_predecessors(rank.rows.into, first, *here))
                 cupy.cuda.get_current_stream().synchronize()
         deal_back([], owned, dealing, None, found)
         cupy.cuda.get_current_stream().synchronize()
