@@ -20,10 +20,7 @@ NOTHING_MOVED = Moved()
 
 
 class RunProgress:
-    """Number of iterations done, of `most`, and a trace of them if it is wanted.
-
-    Each is reported to the surrounding call.
-    """
+    """Number of iterations done, of `most`, each of which is reported, and a trace if it is wanted."""
 
     def __init__(self, iteration: int, trace: bool, most: int | None = None) -> None:
         self.iteration = iteration
@@ -64,33 +61,19 @@ class Executor(Protocol):
     """A running program: over edges in memory, in pages, or in blocks of which some stay.
 
     It holds the program's values, and decides where the edges are read from.
-
-    Attributes
-    ----------
-    values : array, (n,)
-        Of all vertices after the last iteration.
-    n_active : int
-        Number of active vertices.
-    residual, used_total : float
-        Sum of the absolute changes, if the program has a tolerance, and of its `total` that the last
-        iteration used.
-    counters : dict of str to int
-        Counts of mechanisms, as in `Run.counters`.
-    policy : mapping of str to float
-        What a resumed run need not measure or decide anew, as in `RunState.policy`.
     """
 
-    residual: float
-    used_total: float
+    residual: float  # sum of the absolute changes, if the program has a tolerance
+    used_total: float  # the program's `total` that the last iteration used
 
     @property
-    def values(self) -> Array: ...
+    def values(self) -> Array: ...  # after the last iteration
     @property
     def n_active(self) -> int: ...
     @property
-    def counters(self) -> dict[str, int]: ...
+    def counters(self) -> dict[str, int]: ...  # as in `Run.counters`
     @property
-    def policy(self) -> Mapping[str, float]: ...
+    def policy(self) -> Mapping[str, float]: ...  # what a resumed run need not measure or decide anew
 
     def step(self, progress: RunProgress) -> None:
         """Run and record one iteration, or several if the state is not inspected between them."""

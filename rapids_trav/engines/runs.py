@@ -73,7 +73,7 @@ class LinkView:
     """The edges of a graph for finding its weakly connected components; directions do not matter."""
 
     rows: Adjacency  # each edge is in the row of one of its ends, or of both
-    # With `rows` it holds each edge at both its ends: `rows` itself if symmetric; None: there are no such rows.
+    # With `rows` it holds each edge at both its ends: `rows` itself if symmetric; None: there are none.
     other: Adjacency | None
     paged: bool = False  # whether the large arrays are in files
     budget: Budget | None = None  # limit on the engine's memory, if there is one

@@ -213,7 +213,7 @@ class Ordered(NamedTuple):
 class PathShares:
     """Sums, over several sources, of the shares of vertices and edges in the shortest paths from them."""
 
-    # float64: sum over the targets of the share of shortest paths that pass through a vertex and end elsewhere
+    # float64: sum over the targets of the share of shortest paths through a vertex that end elsewhere
     vertices: Array
     # The same sum for each edge of `View.out`, if asked for; of repeated edges only the first has the share.
     edges: Array | None

@@ -27,20 +27,11 @@ ENOUGH_PLACES = 8
 
 @dataclass(frozen=True)
 class Cut:
-    """Blocks of 1 << `shift` edges, and the number of places for them.
+    """Blocks of 1 << `shift` edges, and the number of places for them."""
 
-    Attributes
-    ----------
-    firsts, ends : int64 array, (k,)
-        Block `b` has edges of the rows `firsts[b]` to `ends[b] - 1`.
-    n_edges : int64 array, (k,)
-        Edges of each block.
-    shift, n_places : int
-    """
-
-    firsts: Array
+    firsts: Array  # int64, (k,): block `b` has edges of the rows `firsts[b]` to `ends[b] - 1`
     ends: Array
-    n_edges: Array
+    n_edges: Array  # of each block
     shift: int
     n_places: int
 
@@ -63,10 +54,7 @@ def edge_bytes(view: GatherView) -> int:
 def cut_for(view: GatherView, free_bytes: int, least_bytes: int = LEAST_PAGE) -> Cut:
     """Return the blocks and places for `free_bytes` of memory; there is always at least one place.
 
-    Parameters
-    ----------
-    least_bytes : int
-        Bytes of the smallest blocks; smaller ones are slow to load.
+    Blocks of fewer than `least_bytes` would be slow to load.
     """
     n_edges, edge = view.out.n_edges, edge_bytes(view)
     shift = whole_shift(n_edges)

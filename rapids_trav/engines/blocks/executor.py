@@ -45,11 +45,6 @@ class RunOverBlocks:
     """What the runs over blocks of a CPU and of a GPU have in common; see `engines.iterations.Executor`.
 
     A subclass calls `_begin` when its arrays are there; it is used as a context manager.
-
-    Parameters
-    ----------
-    price : int or None
-        See `BlockSchedule`.
     """
 
     values: Array

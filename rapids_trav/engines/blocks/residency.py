@@ -22,25 +22,14 @@ HALF_LIFE = 32
 
 
 class Residency:
-    """The places of blocks.
-
-    Attributes
-    ----------
-    place : int64 array, (k,)
-        Place of each block, or `ABSENT` or `COMING`.
-    hot, rotating : list of int
-        Resident blocks; the first rotating block is the next to be replaced.
-    frequency : float64 array, (k,)
-        Decayed mean frequency of use.
-    loads, reloads, evictions : int
-        Loads that began, loads of blocks that had been loaded before, and hot blocks that were replaced.
-    """
+    """The places of blocks."""
 
     def __init__(self, n_blocks: int, n_places: int) -> None:
-        self.place = np.full(n_blocks, ABSENT, np.int64)
-        self.hot: list[int] = []
+        self.place = np.full(n_blocks, ABSENT, np.int64)  # of each block, or `ABSENT` or `COMING`
+        self.hot: list[int] = []  # resident blocks, as `rotating`, the first of which is replaced next
         self.rotating: list[int] = []
-        self.frequency = np.zeros(n_blocks)
+        self.frequency = np.zeros(n_blocks)  # of use, mean and decayed
+        # Loads that began, loads of blocks that had been loaded before, and hot blocks that were replaced.
         self.loads = self.reloads = self.evictions = 0
         self._most_hot = n_places // 2
         self._free = list(range(n_places))[::-1]
@@ -104,15 +93,9 @@ class Landed(NamedTuple):
 
 
 class Loading(Protocol):
-    """Interface of a loader.
+    """Interface of a loader."""
 
-    Attributes
-    ----------
-    most : int
-        Blocks that may be under way at once.
-    """
-
-    most: int
+    most: int  # blocks that may be under way at once
 
     @property
     def n_coming(self) -> int:

@@ -97,21 +97,7 @@ PRICE = 2
 class BlockSchedule:
     """The blocks in memory, those under way, and what waits for the others.
 
-    Parameters
-    ----------
-    price : int or None
-        Cost of an edge that is read where it is stored, in edges of a load; None if that is not possible.
-
-    Attributes
-    ----------
-    first : ufunc
-        `numpy.minimum` or `numpy.maximum`, as the program's reducer.
-    residency : Residency
-    counts : int64 array, (k, N_COUNTS)
-    least : array of the program's dtype, (k,)
-        The first in order of the waiting values of each block.
-    may_load : bool
-        Whether another block could have been loaded when loads last began.
+    `price` is the cost of an edge that is read where it is stored, in edges of a load; None: it cannot be.
     """
 
     def __init__(
@@ -128,9 +114,9 @@ class BlockSchedule:
         self._loader, self._timeline, self._on_page = loader, timeline, on_page
         self._n_rows = np.maximum(cut.ends - cut.firsts, 1)
         self.residency = Residency(cut.n_blocks, cut.n_places)
-        self.may_load = True
+        self.may_load = True  # whether another block could have been loaded when loads last began
         self.counts: Array = np.zeros((cut.n_blocks, N_COUNTS), np.int64)
-        self.least: Array = np.full(cut.n_blocks, self._identity)
+        self.least: Array = np.full(cut.n_blocks, self._identity)  # of waiting values, the first in order
 
     @property
     def waits(self) -> bool:

@@ -28,13 +28,7 @@ LEAST_GAIN = 0.1  # of the GPU's time; sharing costs about as much
 class Dispatcher:
     """Distributor of an iteration's pages, each of which it gives out once; both sides' threads may call it.
 
-    Parameters
-    ----------
-    page_edges : sequence of int
-    penalty : int
-        p: cost of a scattered read relative to a sequential one where the CPU finds the pages; 1 in memory.
-    clock : callable
-        Returns seconds.
+    The penalty p is the cost of a scattered read relative to a sequential one where the CPU finds the pages.
     """
 
     def __init__(

@@ -29,13 +29,7 @@ _PINNED_RATE = 1.5e9  # bytes a second: the driver pins them on one thread
 
 
 class HostSide:
-    """A run of the CPU engine over pages where they are stored; must be closed.
-
-    Attributes
-    ----------
-    work : ProgramWork
-        An iteration reads its values and messages, and writes its new values and new messages.
-    """
+    """A run of the CPU engine over pages where they are stored; must be closed."""
 
     def __init__(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> None:
         # One core is left to launch the GPU's pages.

@@ -50,14 +50,7 @@ def run(view: GatherView, program: Program, state: RunState, options: RunOptions
 class HybridExecutor(StreamedExecutor):
     """A running program on the CPU and the GPU, used as a context manager.
 
-    Parameters
-    ----------
-    on_sent : callable(page, span), optional
-        Called for each page of the GPU with the events around the copies of its results to the CPU.
-
-    Attributes
-    ----------
-    dispatcher : Dispatcher
+    `on_sent` is called for each page of the GPU with the events around the copies of its results to the CPU.
     """
 
     def __init__(

@@ -40,30 +40,8 @@ REPLICA_COUNTERS = ("filled", "merged")  # in the order of `ReplicaCounter` in g
 class ShardPieces:
     """The shards of an adjacency and their pieces on the device, and launches over runs of pieces.
 
-    Parameters
-    ----------
-    kernels : Kernels
-        The kernels of `gas_shards.cu`.
-    row_offsets : NumPy array, (n + 1,)
-        Offsets of the in-edges.
-    on_device : array, (n + 1,)
-        The same offsets on the device.
-    dtype : numpy.dtype
-        Dtype of the values.
-    replication : {"auto", "formula"} or int
-        See `shards.cut_shards`.
-    most_edges : int
-        Edges of the largest launch.
-    page_ends : iterable of int, optional
-        See `shards.cut_shards`.
-    counted : bool
-        Whether the kernels are the ones that count (COUNTS).
-
-    Attributes
-    ----------
-    shards : Shards
-    cycles : int64 array or None
-        If set, has one entry for each piece, which gets the clock cycles that the piece takes.
+    The offsets of the in-edges are given on the host and `on_device`; a launch is over `most_edges` at most.
+    `replication` and `page_ends` are those of `shards.cut_shards`.  The kernels may be the ones that count.
     """
 
     def __init__(
@@ -96,7 +74,7 @@ class ShardPieces:
         }
         self._results = cupy.empty(shards.n_pieces, dtype)
         self._tickets = cupy.zeros(len(shards.factors), np.uint32)
-        self.cycles: Array | None = None
+        self.cycles: Array | None = None  # int64, for each piece: gets the clock cycles that it takes
         self._counts: cupy.ndarray = cupy.zeros(len(REPLICA_COUNTERS), np.uint64) if counted else None
 
     @property
@@ -134,14 +112,8 @@ class ShardPieces:
     ) -> None:
         """Gather `messages` at the vertices of whole shards and apply; `vertices` are of `ProgramState`.
 
-        Parameters
-        ----------
-        pieces : (int, int)
-            The first piece of the shards, and the first after them.
-        edges : (array or address, array or address or None)
-            Columns and weights from edge 0 on.
-        next_piece : uint64 array, (1,)
-            Contains 0, and belongs to this launch.
+        `pieces` are the first of the shards and the first after them, `edges` columns and weights from edge 0
+        on, and `next_piece` a 0 that belongs to this launch.
         """
         columns, weights = edges
         first, after = pieces
@@ -171,13 +143,7 @@ class ShardPieces:
 
 
 class ShardGather(ShardPieces):
-    """The shards of the in-edges in the GPU's memory, which take 2 bytes for each edge.
-
-    Parameters
-    ----------
-    kernels, dtype, replication, counted
-        As in `ShardPieces`.
-    """
+    """The shards of the in-edges in the GPU's memory, which take 2 bytes for each edge."""
 
     def __init__(
         self,
@@ -212,13 +178,7 @@ class ShardGather(ShardPieces):
 
 
 class PageShards(ShardPieces):
-    """The shards of all pages, and the launches over those of a page.
-
-    Parameters
-    ----------
-    row_offsets : NumPy array, (n + 1,)
-        Offsets of the in-edges; `state` has them on the device.
-    """
+    """The shards of all pages, and the launches over those of a page."""
 
     def __init__(
         self, state: ProgramState, row_offsets: Array, plan: StreamPlan, options: RunOptions

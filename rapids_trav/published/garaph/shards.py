@@ -39,24 +39,13 @@ FEWEST_EDGES, MOST_EDGES = FEWEST_PIECE_EDGES, 1 << 16
 
 @dataclass(frozen=True)
 class Shards:
-    """The shards of an adjacency, in ascending order of their vertices.
+    """The shards of an adjacency, in ascending order of their vertices."""
 
-    Attributes
-    ----------
-    firsts : int64 array, (k + 1,)
-        Shard `s` is the vertices `firsts[s]` to `firsts[s + 1] - 1`.
-    factors : int32 array, (k,)
-        Copies of each vertex.
-    first_pieces : int64 array, (k + 1,)
-        Piece `first_pieces[s]` is the shard's first.  A vertex with a very long row has several, others one.
-    piece_edges : int
-        Most edges of a piece.
-    """
-
-    firsts: np.ndarray
-    factors: np.ndarray
+    firsts: np.ndarray  # int64, (k + 1,): shard `s` is the vertices `firsts[s]` to `firsts[s + 1] - 1`
+    factors: np.ndarray  # int32, (k,): copies of each vertex
+    # int64, (k + 1,): the shard's first piece.  A vertex with a very long row has several, others one.
     first_pieces: np.ndarray
-    piece_edges: int
+    piece_edges: int  # most of a piece
 
     @property
     def n_pieces(self) -> int:
@@ -118,20 +107,10 @@ def cut_shards(
     replication: int | str,
     page_ends: Iterable[int] = (),
 ) -> Shards:
-    """Cut the longest shards that fit, from the first vertex on.
+    """Cut the longest shards that fit, from the first vertex on, with the host's offsets of the in-edges.
 
-    Parameters
-    ----------
-    row_offsets : integer array on the host, (n + 1,)
-        Offsets of the in-edges.
-    room : int
-        Copies of vertices that a block holds, by `capacity`.
-    piece_edges : int
-        Most edges of a shard of several vertices.
-    replication : {"auto", "formula", 1, 2, 4, 8, 16, 32}
-        The factor; "formula": by the formula for each shard.
-    page_ends : iterable of int, optional
-        Vertices before which a page ends, in ascending order, and its last shard with it.
+    A block has `room` for copies of vertices, by `capacity`, and a shard of several vertices has at most
+    `piece_edges`.  A page ends before each of `page_ends`, in ascending order, and its last shard with it.
     """
     if replication == "auto":
         replication = MEASURED_BEST

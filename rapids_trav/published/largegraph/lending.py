@@ -58,12 +58,7 @@ def lending_kernel(source: ProgramKey) -> Callable:
 class Lending:
     """The thread, and the best offer to each vertex so far; must be closed.
 
-    Parameters
-    ----------
-    view : GatherView
-        With its out-edges on the host.
-    shift : int
-        A block has 1 << shift edges.
+    The out-edges of `view` are on the host, in blocks of 1 << `shift`.
     """
 
     def __init__(self, view: GatherView, program: Program, shift: int) -> None:

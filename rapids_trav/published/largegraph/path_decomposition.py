@@ -35,16 +35,10 @@ ALONE, ON_NO_STACK = -1, -2
 
 
 def decompose(adjacency: Adjacency, relaxed: int = 0, n_ranges: int | None = None) -> PathLayout:
-    """Return the edges of an adjacency, in NumPy arrays, as paths.
+    """Return the edges of an adjacency, in NumPy arrays by source, as paths.
 
-    Parameters
-    ----------
-    adjacency : Adjacency
-        By source, with `weights` or without.
-    relaxed : int
-        Most edges of a path that goes on through vertices to which several edges lead; 0: it ends there.
-    n_ranges : int, optional
-        Number of ranges of vertices; by default one for each thread, if there are enough edges.
+    A path that goes on through vertices to which several edges lead has at most `relaxed` edges; 0: it ends
+    there.  By default there is a range of vertices for each thread, if there are enough edges.
     """
     offsets, columns, weights = adjacency.row_offsets, adjacency.column_indices, adjacency.weights
     n, n_edges = adjacency.n_vertices, adjacency.n_edges

@@ -60,10 +60,7 @@ def lent_bytes(n_vertices: int, vertex: int, value: int) -> int:
 class LentLists:
     """A list on the device, through which items go to the CPU and offers come back.
 
-    Parameters
-    ----------
-    arguments : BlocksArguments
-        Of the kernels of `gas_blocks.cu`, with arrays that are not exchanged.
+    `arguments` are those of the kernels of `gas_blocks.cu`, with arrays that are not exchanged.
     """
 
     def __init__(self, view: GatherView, program: Program, arguments: ArgumentStruct) -> None:
@@ -102,15 +99,7 @@ class LentLists:
 
 
 class SharedBlocks(BlocksExecutor):
-    """A running program over blocks, with the CPU beside the GPU.
-
-    Parameters
-    ----------
-    host : GatherView
-        With all of its out-edges on the host.
-    view, parts
-        As in `BlocksExecutor`.
-    """
+    """A running program over blocks, with the CPU beside the GPU; `host` has all out-edges in its memory."""
 
     def __init__(
         self,

@@ -210,13 +210,7 @@ class FusedVariant:
 
 
 class Outputs:
-    """Uninitialised memory for what a search of n vertices writes.
-
-    Attributes
-    ----------
-    distance, predecessor, n_unreached : int
-        Addresses; `predecessor` is None if it is not asked for.
-    """
+    """Uninitialised memory, by its addresses, for what a search of n vertices writes."""
 
     def __init__(self, n: int, vertex: np.dtype, predecessors: bool) -> None:
         self._memory = Allocation((n, np.int32), (n if predecessors else 0, vertex), (1, np.uint64))
@@ -232,12 +226,7 @@ class Outputs:
 class FusedSearch:
     """Searches of one view that differ only in sources and targets: the kernel with all its other arguments.
 
-    Parameters
-    ----------
-    n_sources : int
-        Number of sources of each search.
-    view, options, workspace, hub_degree, least_pull
-        As in `FusedVariant`; the view has a vertex, and the targets of the options are given to `launch`.
+    Each has `n_sources`.  The view has a vertex, and the targets of the options are given to `launch`.
     """
 
     def __init__(

@@ -40,17 +40,10 @@ def search_stream(
     hub_degree: int | None,
     least_pull: int,
 ) -> Generator[Search, None, None]:
-    """Yield a search from each of `sources`, (1,) each, of which -1 counts as none.
+    """Yield a search from each of `sources`, (1,) each, of which -1 counts as none; else as `FusedVariant`.
 
-    Parameters
-    ----------
-    ahead : int
-        Most searches that are queued behind the one that is yielded.  If there is no memory for so many,
-        there are fewer.
-    allocating : callable
-        Returns a context for the allocations of a search.
-    view, options, hub_degree, least_pull
-        As in `FusedVariant`.
+    At most `ahead` searches are queued behind the one that is yielded, fewer if there is no memory for so
+    many.  `allocating` returns a context for the allocations of a search.
     """
     with allocating():
         fused = FusedSearch(view, 1, options, Workspace(), hub_degree=hub_degree, least_pull=least_pull)
@@ -82,39 +75,18 @@ def search_stream(
 
 @dataclass(frozen=True)
 class _Queued:
-    """A search that the GPU has been given.
+    """A search that the GPU has been given."""
 
-    Attributes
-    ----------
-    source : vertex array, (1,)
-        Kept until the search has read it.
-    found : Search
-        The arrays that it writes.
-    written : cupy.cuda.Event
-    key : StreamKey
-        The stream in whose order the arrays are allocated.
-    """
-
-    source: Array
-    found: Search
+    source: Array  # kept until the search has read it
+    found: Search  # the arrays that it writes
     written: cupy.cuda.Event
-    key: StreamKey
+    key: StreamKey  # the stream in whose order the arrays are allocated
 
 
 class _Queue:
-    """The stream of the searches, and those that have not been read.
+    """The stream of the searches, which all have the same targets, and those that have not been read.
 
-    Parameters
-    ----------
-    fused : FusedSearch
-    targets : Targets
-        The targets of all searches.
-    vertex : dtype
-        The type of sources.
-    outputs : callable
-        Returns the memory for what one search writes.
-    allocating : callable
-        As in `search_stream`.
+    `outputs` returns the memory for what one search writes, `allocating` a context for it.
     """
 
     def __init__(

@@ -59,12 +59,8 @@ PRICE = TUNED["PRICE"]
 class BlocksExecutor(RunOverBlocks):
     """A running program over blocks of edges; used as a context manager.
 
-    Parameters
-    ----------
-    view : GatherView
-        The offsets of its out-edges and, if the program takes them, its degrees are on the device.
-    parts : sequence of Part, optional
-        The arrays on the host of which a place holds a block's entries; None: the edges are on the device.
+    The offsets of the view's out-edges and, if the program takes them, its degrees are on the device.
+    `parts` are the arrays on the host of which places hold blocks' entries; None: these are on the device.
     """
 
     def __init__(

@@ -40,23 +40,6 @@ class CopyingLoader:
     Arrays in pinned memory are copied from there; edges in files first go into pinned buffers, which a helper
     thread fills.  Several blocks are under way, so that the link is busy while the host does something else.
     Blocks that were begun are copied from the next `start` or `landed` on.
-
-    Parameters
-    ----------
-    parts : sequence of Part
-        The arrays of which a place holds a block's entries.
-    n_places : int
-
-    Attributes
-    ----------
-    held : dict of device arrays
-        The places' entries of each part, by its name.
-    place_words : int
-        Words of a place, if columns are in frames, else 0.
-    n_landed : int
-        Blocks that have been copied.
-    landed_word : uint32 device array, (1,)
-        The number of blocks copied, as kernels see it.
     """
 
     most = 4
@@ -64,10 +47,11 @@ class CopyingLoader:
     def __init__(self, parts: Sequence[Part], n_places: int, timeline: Timeline | None) -> None:
         self._parts, self._timeline = parts, timeline
         places = [cupy.empty(n_places * part.size, part.source.dtype) for part in parts]
+        # The places' entries of each part, by its name.
         self.held: dict[str, Array | None] = {
             part.name: array for part, array in zip(parts, places, strict=True)
         }
-        self.place_words = sum(part.size for part in parts if part.name == "words")
+        self.place_words = sum(part.size for part in parts if part.name == "words")  # 0: columns are plain
         # Addresses and sizes, since a view of an array takes the host as long as the copy.
         self._targets = [array.data.ptr for array in places]
         self._sources = [part.addresses() for part in parts]
@@ -75,8 +59,8 @@ class CopyingLoader:
         self._n_bytes = np.sum(self._sizes, axis=0).tolist()
         self._stream = cupy.cuda.Stream(non_blocking=True)
         self._copied = [cupy.cuda.Event(disable_timing=True) for _ in range(self.most)]
-        self.n_landed = 0
-        self.landed_word = cupy.zeros(1, np.uint32)
+        self._n_landed = 0  # blocks that have been copied
+        self.landed_word = cupy.zeros(1, np.uint32)  # their number, as kernels see it
         self._n_begun = 0
         self._numbers = cupyx.empty_pinned(self.most, np.uint32)
         self._numbers_at = self._numbers.ctypes.data
@@ -100,7 +84,7 @@ class CopyingLoader:
     @property
     def enough_landed(self) -> int:
         """Return the number of blocks copied with which a kernel is to end."""
-        return self.n_landed + max(self.n_coming // 2, 1)
+        return self._n_landed + max(self.n_coming // 2, 1)
 
     def begin(self, block: int, place: int) -> None:
         """Ask for a block; from the next launch on nothing reads its place."""
@@ -130,7 +114,7 @@ class CopyingLoader:
         if load.filled is not None:
             load.filled.result()
         copied.synchronize()
-        self.n_landed += 1
+        self._n_landed += 1
         if self._timeline:
             self._timeline.loaded(load.landed.block, load.begin)
         return load.landed

@@ -19,24 +19,12 @@ from rapids_trav.engines.runs import GatherView, RunOptions
 
 @dataclass(frozen=True)
 class Part:
-    """One of the arrays of which a place holds a slice.
+    """One of the arrays of which a place holds a slice."""
 
-    Attributes
-    ----------
-    name : str
-        The argument of the kernels with what is held: `held_` and this name.
-    source : NumPy array
-        That of all edges, on the host.
-    bounds : int64 array, (k + 1,)
-        Block `b` has the entries `bounds[b]` to `bounds[b + 1] - 1`.
-    size : int
-        Entries of a place.
-    """
-
-    name: str
-    source: np.ndarray
-    bounds: np.ndarray
-    size: int
+    name: str  # the argument of the kernels with what is held is `held_` and this name
+    source: np.ndarray  # that of all edges, on the host
+    bounds: np.ndarray  # int64, (k + 1,): block `b` has the entries `bounds[b]` to `bounds[b + 1] - 1`
+    size: int  # entries of a place
 
     @property
     def place_bytes(self) -> int:
@@ -90,14 +78,8 @@ def chosen_parts(
 ) -> tuple[Cut, list[Part]]:
     """Return what places hold, and the cut with as many places as fit: framed, unless all blocks fit without.
 
-    `options.compress` may ask for frames in that case as well, or for none.
-
-    Parameters
-    ----------
-    cut : Cut
-        With the number of places that fit the free memory of the budget if columns are as they are.
-    pack : callable
-        Frames the columns, if that was not done before; None: they are not worth it.
+    `options.compress` may ask for frames in that case as well, or for none.  The cut is given with the places
+    that fit if columns are as they are; `pack` frames these, or returns None if they are not worth it.
     """
     plain = plain_parts(view, cut)
     assert view.pages is not None

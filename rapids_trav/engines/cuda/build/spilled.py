@@ -41,23 +41,14 @@ _KEY_SHIFT = 32
 
 @dataclass(frozen=True)
 class Device:
-    """The functions of the engine that a build needs.
-
-    Attributes
-    ----------
-    xp : module
-    count_ids : callable(ids, count)
-        Adds to the counts the number of times each id occurs.
-    place : callable
-        Same signature and result as `places.place_plainly`.
-    reach : callable(array)
-        Returns the array of `xp` over the memory of a host array, or None if there can be none.
-    """
+    """The functions of the engine that a build needs."""
 
     xp: ModuleType
-    count_ids: Callable[[Array, Array], None]
-    place: Callable[..., None]
-    reach: Callable[[Array], Array | None]
+    count_ids: Callable[[Array, Array], None]  # adds to the counts the number of times each id occurs
+    place: Callable[..., None]  # with the signature and the result of `places.place_plainly`
+    reach: Callable[
+        [Array], Array | None
+    ]  # the array of `xp` over the memory of a host array, if there can be
 
 
 def build_adjacency(
@@ -71,10 +62,7 @@ def build_adjacency(
 ) -> Adjacency:
     """Build an adjacency, in host arrays, of the edges u -> v (and weights) in `chunks()`.
 
-    Raises
-    ------
-    TravError
-        If the edges differ from one reading to the next.
+    It is an error if these differ from one reading to the next.
     """
     budget, xp = outside.budget, device.xp
     edges = _Edges(chunks, symmetric, transpose, budget)

@@ -164,14 +164,7 @@ def compile_program(
 ) -> bytes:
     """Return the machine code of the kernels of `file` with the program's functions; needs no GPU.
 
-    Parameters
-    ----------
-    weight : str or None
-        Type of the edges' weights.
-    architecture : int
-        Compute capability, such as 90.
-    **tunables
-        Tunables of the file that differ from the defaults.
+    `weight` is the type of the edges' weights, and `tunables` are those that differ from the defaults.
     """
     text = source(file, defines_of_program(program, file, weight, vertex_bits, edge_bits, **tunables))
     parts = [(file, compile_text(text, file, architecture, linkable=True))]

@@ -40,13 +40,7 @@ class PreparedGather(NamedTuple):
 
 
 class RowGather:
-    """Launcher of `gather_rows` for a run over `n` vertices with values of one dtype.
-
-    Parameters
-    ----------
-    kernels : Kernels
-        The kernels of `gas_rows.cu`.
-    """
+    """Launcher of `gather_rows` for a run over `n` vertices with values of one dtype."""
 
     def __init__(self, kernels: Kernels, dtype: np.dtype, n: int) -> None:
         self._kernels = kernels

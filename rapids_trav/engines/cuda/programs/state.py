@@ -37,33 +37,12 @@ Edges = tuple[Array | int, Array | int | None]  # columns and weights, or the ad
 class ProgramState:
     """Values, messages and active vertices of a run; `start` is copied.
 
-    An executor calls `set_out` before the first iteration and `finish` at the end of each.
-
-    Parameters
-    ----------
-    view : GatherView
-        Its offsets and degrees are on the device; the executor knows where its edges are.
-    tally_rows : int
-        Rows of counters that are allocated at once.
-
-    Attributes
-    ----------
-    values, messages, new_messages : arrays, (n,)
-        An iteration writes `new_messages`; in an asynchronous run they are the same array as `messages`.
-    flags : bool array, (n,)
-        The active vertices, unless a queue holds them.
-    degrees : array or None
-        The degrees of the view.
-    queue : vertex array, (n,)
-        The active vertices, light ones from the front and heavy ones from the back.
-    queue_sizes : array or None
-        The row of counters whose LIGHT and HEAVY are the queue's lengths; None: the flags are valid.
-    before : array
-        The row of counters of the last iteration; `tally` has its numbers.
+    An executor calls `set_out` before the first iteration and `finish` at the end of each.  The offsets and
+    degrees of the view are on the device; the executor knows where its edges are.
     """
 
-    before: Array
-    tally: Tally
+    before: Array  # the row of counters of the last iteration
+    tally: Tally  # its numbers
 
     def __init__(
         self, view: GatherView, program: Program, start: RunState, options: RunOptions, tally_rows: int
@@ -73,14 +52,17 @@ class ProgramState:
         self.dtype = np.dtype(program.dtype)
         self._source = ProgramKey(program)
         self._loaded: dict[str, Kernels] = {}
-        self.tallies = Tallies(tally_rows)
+        self.tallies = Tallies(tally_rows)  # which are allocated at once
         self.values = cupy.array(start.values, self.dtype)
-        self.flags = cupy.array(start.active, np.bool_)
+        self.flags = cupy.array(start.active, np.bool_)  # the active vertices, unless a queue holds them
         self.messages = cupy.empty(self.n, self.dtype)
+        # What an iteration writes.
         self.new_messages = self.messages if options.asynchronous else cupy.empty(self.n, self.dtype)
         degree_type = np.int64 if view.weights is None else np.float64
         self.degrees: cupy.ndarray = None if view.degrees is None else cupy.asarray(view.degrees, degree_type)
         self._parameters = cupy.asarray(np.array([*options.parameters, 0], np.float64))
+        # The active vertices, light ones from the front and heavy ones from the back, and the row of counters
+        # whose LIGHT and HEAVY are their numbers; None: the flags are valid.
         self.queue: cupy.ndarray = None
         self.queue_sizes: cupy.ndarray = None
 

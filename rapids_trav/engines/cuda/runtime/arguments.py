@@ -32,15 +32,7 @@ _RANKED = re.compile(r"^#if RANKED\n(.*?)^#endif\n", re.MULTILINE | re.DOTALL)
 class ArgumentStruct(ctypes.Structure):
     """Base of the structs; it holds the arrays that are given, which must live until the launch.
 
-    Parameters
-    ----------
-    **given
-        A value for each field: an array, an address or None for a pointer, otherwise a number.
-
-    Raises
-    ------
-    TypeError
-        If a field is missing, a name is not that of a field, or a value is of another type.
+    Each field is given by name, a pointer as an array, an address or None, otherwise as a number.
     """
 
     kinds: ClassVar[dict[str, type]] = {}  # the type of each field, in order
@@ -91,12 +83,7 @@ def arguments_of(
 ) -> type[ArgumentStruct]:
     """Return the struct `name` as a file of kernels, or one that it includes, declares it.
 
-    Parameters
-    ----------
-    vertex : type
-        That of `vertex_t`, where a field is one.
-    ranked : bool
-        Whether the struct has the fields for one of several ranks.
+    A `vertex` is of this type; if `ranked`, it has the fields for one of several ranks.
     """
     kinds = _fields(source(file), name, {**_TYPES, "vertex_t": vertex}, ranked)
     own = {

@@ -73,11 +73,6 @@ class Allocation:
 
     An allocation costs the host some ten microseconds, and each array another two: a quarter of a small
     search.  A kernel can be given the addresses, so that the arrays are created while it runs.
-
-    Attributes
-    ----------
-    addresses : list of int
-        Where the arrays begin.
     """
 
     def __init__(self, *shapes: tuple[int, npt.DTypeLike]) -> None:

@@ -36,10 +36,7 @@ _DIGEST_BYTES = 32
 class Modules:
     """The kernels of one text, loaded on a device when one of them is first asked for there.
 
-    Parameters
-    ----------
-    code : callable
-        Returns the machine code for an architecture, such as 90.
+    `code` returns the machine code for an architecture, such as 90.
     """
 
     def __init__(self, code: Callable[[int], bytes]) -> None:

@@ -22,19 +22,9 @@ _SMALL_PAGE = 4096
 
 
 def empty_pinned(n: int, dtype: npt.DTypeLike, much: int = MUCH) -> np.ndarray:
-    """Allocate n entries of pinned host memory that the GPU can access.
+    """Allocate n entries of pinned host memory that the GPU can access, from `much` bytes on page by page.
 
     The memory goes back to the system when it is no longer used, whereas CuPy's pool would keep it.
-
-    Parameters
-    ----------
-    much : int
-        Bytes from which on memory is taken from the system page by page.
-
-    Raises
-    ------
-    MemoryError
-        If the system cannot allocate or pin that much memory.
     """
     import cupy
 

@@ -31,14 +31,8 @@ def shared_bytes(kernels: Kernels, name: str, n_blocks: int) -> int:
 def block_bytes(n_blocks: int, most: int, multiprocessor: int | None = None, reserved: int = 0) -> int:
     """Return the shared memory of a block, if `n_blocks` are resident on a multiprocessor.
 
-    Parameters
-    ----------
-    most : int
-        Most that one block may have, by opting in; 227 KB on an H100.
-    multiprocessor : int, optional
-        Shared memory of a multiprocessor, 228 KB on an H100; `most` if left out.
-    reserved : int
-        The part of it that the system takes for each block, 1 KB on an H100.
+    On an H100 one block may have `most` 227 KB, by opting in, a `multiprocessor` has 228 KB (left out: as
+    much as `most`), of which 1 KB is `reserved` by the system for each block.
     """
     whole = most if multiprocessor is None else multiprocessor
     return min(most, whole // n_blocks - reserved)

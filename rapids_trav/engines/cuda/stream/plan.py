@@ -30,23 +30,13 @@ READ_COST = 4  # cost of an edge that is read in place, in copied edges
 
 @dataclass(frozen=True)
 class PageLayout:
-    """Positions in a page's buffer, in bytes, of the parts that follow the columns.
-
-    Attributes
-    ----------
-    weights, rows, packed : int
-        `rows` is also the position of the places of edges in their shards, which replace listed rows.
-    n_bytes : int
-        Bytes of the page in progress.
-    kept_bytes : int
-        Bytes of the page where it stays: of its columns, packed if they were, and its weights.
-    """
+    """Positions in a page's buffer, in bytes, of the parts that follow the columns."""
 
     weights: int
-    rows: int
+    rows: int  # also the position of the places of edges in their shards, which replace listed rows
     packed: int
-    n_bytes: int
-    kept_bytes: int
+    n_bytes: int  # of the page in progress
+    kept_bytes: int  # of the page where it stays: of its columns, packed if they were, and its weights
 
     @classmethod
     def of(
@@ -79,30 +69,17 @@ def aligned(n_bytes: int) -> int:
 
 @dataclass(frozen=True)
 class StreamPlan:
-    """The pages and buffers of a streamed run.
+    """The pages and buffers of a streamed run."""
 
-    Attributes
-    ----------
-    firsts, first_edges : int64 arrays, (k + 1,)
-        First row of each page, and its first edge.
-    layouts : list of PageLayout
-    n_slots : int
-        Pages in progress at once.
-    resident_bytes : int
-        Bytes of the vertices and the tables.
-    n_kept : int
-        Number of pages, from the first on, that stay in buffers of their own.
-    packed : PackedColumns or None
-        The columns in fewer bits, if pages are copied and stay in that form.
-    """
-
-    firsts: np.ndarray
-    first_edges: np.ndarray
+    firsts: np.ndarray  # first row of each page, int64 (k + 1,)
+    first_edges: np.ndarray  # its first edge
     layouts: list[PageLayout]
-    n_slots: int
-    resident_bytes: int
-    n_kept: int
-    packed: PackedColumns | None = None
+    n_slots: int  # pages in progress at once
+    resident_bytes: int  # of the vertices and the tables
+    n_kept: int  # pages, from the first on, that stay in buffers of their own
+    packed: PackedColumns | None = (
+        None  # the columns in fewer bits, if pages are copied and stay in that form
+    )
 
     @property
     def n_pages(self) -> int:
@@ -191,14 +168,9 @@ class StreamPlan:
 def plan_stream(
     view: GatherView, program: Program, options: RunOptions, offset: int, piece_edges: int
 ) -> StreamPlan:
-    """Return a plan within the free memory of the budget.
+    """Return a plan within the free memory of the budget, for offsets of `offset` bytes on the device.
 
-    Offsets have `offset` bytes on the device.
-
-    Raises
-    ------
-    TravMemoryError
-        If the vertices and one page do not fit; the limit that it names is sufficient.
+    If the vertices and one page do not fit, the error names a limit that is sufficient.
     """
     try:
         return plan_within(view, program, options, offset, piece_edges, 0)
@@ -295,12 +267,7 @@ def page_size(room: int, share: float = 1.0) -> int:
 def page_action(n_rows: int, n_edges: int, page_edges: int, reachable: bool) -> str:
     """Return the action for a page in which some rows gather: "skip", "read" in place, or "copy".
 
-    Parameters
-    ----------
-    n_rows, n_edges : int
-        Rows of the page that gather, and their edges.
-    reachable : bool
-        Whether the GPU can access the memory that stores the page.
+    `n_rows` of the page gather, over `n_edges`; if `reachable`, the GPU can access the memory that stores it.
     """
     if n_rows == 0:
         return "skip"
@@ -334,19 +301,8 @@ def chosen_plan(
 
     That is not the case if all pages stay on the device as they are, or if these are so small that the host,
     which launches them, takes longer than the link: packed pages are smaller, because a slot holds a page in
-    both forms.  `options.compress` may ask for one form in any case.
-
-    Parameters
-    ----------
-    offset : int
-        Bytes of an offset on the device.
-    pack : callable
-        Packs the columns, if that was not done before; None: they are not worth it.
-
-    Raises
-    ------
-    TravMemoryError
-        If the vertices and one page do not fit, packed or not.
+    both forms.  `options.compress` may ask for one form in any case.  `pack` packs the columns, if that was
+    not done before; it returns None if they are not worth it.
     """
     plain = plan_stream(view, program, options, offset, piece_edges)
     assert view.pages is not None

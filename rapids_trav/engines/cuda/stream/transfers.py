@@ -28,19 +28,13 @@ Span = tuple[cupy.cuda.Event, cupy.cuda.Event]  # the events at its start and it
 
 @dataclass
 class Slot:
-    """A buffer for a page, and the stream that computes on it.
-
-    Attributes
-    ----------
-    copied, free : Event
-        Recorded when its page has been copied, and when it is done.
-    """
+    """A buffer for a page, and the stream that computes on it."""
 
     number: int
     memory: Array
     stream: cupy.cuda.Stream
-    copied: cupy.cuda.Event
-    free: cupy.cuda.Event
+    copied: cupy.cuda.Event  # recorded when its page has been copied
+    free: cupy.cuda.Event  # recorded when its page is done
 
     @classmethod
     def of(cls, number: int, memory: Array) -> Slot:
@@ -50,18 +44,12 @@ class Slot:
 
 
 class Buffers:
-    """Memory for pages.
-
-    Attributes
-    ----------
-    slots : list of Slot
-    kept : dict
-        The buffer of each page that stays, by page; fewer than planned if the free memory is fragmented.
-    """
+    """Memory for pages."""
 
     def __init__(self, plan: StreamPlan) -> None:
         slots = cupy.empty((plan.n_slots, plan.slot_bytes), np.uint8)
         self.slots = [Slot.of(number, memory) for number, memory in enumerate(slots)]
+        # The buffer of each page that stays; fewer than planned if the free memory is fragmented.
         self.kept: dict[int, Array] = {}
         for pages in plan.kept_together(KEPT_TOGETHER):
             sizes = [plan.layouts[page].kept_bytes for page in pages]
@@ -84,22 +72,14 @@ class Task(NamedTuple):
 
 
 class Ready(NamedTuple):
-    """A task whose edges can be copied: columns, packed or not, and weights if there are any.
-
-    Attributes
-    ----------
-    parts : tuple of (int, int)
-        Address and bytes of each part.
-    n_bytes : int
-        Bytes of all parts.
-    copied : Event or None
-        Recorded after the copy, so that their buffer can be used again; None if they have none.
-    """
+    """A task whose edges can be copied: columns, packed or not, and weights if there are any."""
 
     task: Task
-    parts: tuple[tuple[int, int], ...] = ()
-    n_bytes: int = 0
-    copied: cupy.cuda.Event | None = None
+    parts: tuple[tuple[int, int], ...] = ()  # address and bytes of each
+    n_bytes: int = 0  # of all parts
+    copied: cupy.cuda.Event | None = (
+        None  # recorded after the copy, if they are in a buffer that is used again
+    )
 
     @classmethod
     def of(cls, task: Task, parts: Iterable[np.ndarray], copied: cupy.cuda.Event | None = None) -> Ready:
@@ -109,13 +89,7 @@ class Ready(NamedTuple):
 
 
 class Feed:
-    """The pages of an adjacency.
-
-    Attributes
-    ----------
-    reachable : bool
-        Whether kernels can read the edges where they are stored.
-    """
+    """The pages of an adjacency."""
 
     def __init__(self, columns: Array, weights: Array | None, plan: StreamPlan) -> None:
         arrays = (columns,) if weights is None else (columns, weights)
@@ -123,7 +97,7 @@ class Feed:
         self._plan = plan
         self._copied_parts: dict[int, Ready] = {}  # of pages that are copied from where they are stored
         reachable = [over_host(array) is not None for array in self._arrays]
-        self.reachable = all(reachable)
+        self.reachable = all(reachable)  # kernels can read the edges where they are stored
         self._pool: ThreadPoolExecutor | None = None
         if not (self.reachable if plan.packed is None else all(reachable[1:])):
             n = plan.n_slots
