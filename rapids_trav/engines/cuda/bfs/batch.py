@@ -17,9 +17,10 @@ The searches run as in `batch`; instead of storing distances, each level adds up
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import count
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import cupy
 import numpy as np
@@ -50,13 +51,9 @@ def search_each(view: View, sources: Array, options: BfsOptions) -> Search:
     recorder = CudaRecorder(view.out, options.trace)
     kernels = loader.load_for("bfs_batch.cu", view.out)
     for part in parts(len(sources)):
-        batch = Batch(
-            kernels,
-            view,
-            sources[part],
-            _Distances(kernels, distance[part]),
-            None if predecessor is None else predecessor[part],
-        )
+        settle = partial(_settle_distances, kernels, distance[part])
+        own_predecessor = None if predecessor is None else predecessor[part]
+        batch = Batch(kernels, view, sources[part], settle, own_predecessor)
         run(batch, levels(options, distance[part]), recorder)
     return Search(distance, predecessor, recorder.rows)
 
@@ -85,33 +82,25 @@ def run(batch: Batch, expanded: Iterable[int], recorder: CudaRecorder) -> None:
 
 
 class Level(NamedTuple):
-    """A level of a batch that is about to end: its kernels' first arguments, in their order, and sizes."""
+    """A level of a batch that is about to end: its kernels' first arguments, in their order."""
 
-    arguments: dict[str, object]
-    number: np.int32
+    out_offsets: Array
     n_vertices: int
     n_words: int
-    counters: Array
+    wanted: Array
+    level: np.int32
+    frontier: Array
+    visited: Array
+    next: Array
 
 
-class Ends(Protocol):
-    """The end of a level: the vertices found become the frontier, and the answer is updated."""
+# Launches the end of a level, whose counters it is given: the vertices found become the frontier, and the
+# answer is updated.
+Settle = Callable[[Level, Array], None]
 
-    def settle(self, level: Level) -> None: ...
 
-
-class _Distances:
-    """Distances, (k, n), to which the level is written."""
-
-    def __init__(self, kernels: loader.Kernels, distance: Array) -> None:
-        self._kernels = kernels
-        self._distance = distance
-
-    def settle(self, level: Level) -> None:
-        n_threads = level.n_vertices * level.n_words
-        self._kernels.launch(
-            "batch_settle", n_threads, *level.arguments.values(), self._distance, level.counters
-        )
+def _settle_distances(kernels: loader.Kernels, distance: Array, level: Level, counters: Array) -> None:
+    kernels.launch("batch_settle", level.n_vertices * level.n_words, *level, distance, counters)
 
 
 class Batch:
@@ -122,13 +111,13 @@ class Batch:
         kernels: loader.Kernels,
         view: View,
         sources: Array,
-        ends: Ends,
+        settle: Settle,
         predecessor: Array | None = None,
     ) -> None:
         self._kernels = kernels
         self._view = view
         self._sources = sources
-        self._ends = ends
+        self._end = settle
         self._predecessor = predecessor
         self._n = view.n_vertices
         self._words = -(-len(sources) // WORD)
@@ -190,18 +179,11 @@ class Batch:
         return self._settle(level, row)
 
     def _settle(self, number: int, counters: Array) -> Counts:
-        level = np.int32(number)
-        arguments: dict[str, object] = {
-            "out_offsets": self._view.out.row_offsets,
-            "n_vertices": self._n,
-            "n_words": self._words,
-            "wanted": self._wanted,
-            "level": level,
-            "frontier": self._frontier,
-            "visited": self._visited,
-            "next": self._next,
-        }
-        self._ends.settle(Level(arguments, level, self._n, self._words, counters))
+        level = Level(
+            self._view.out.row_offsets, self._n, self._words, self._wanted, np.int32(number), self._frontier,
+            self._visited, self._next,
+        )  # fmt: skip
+        self._end(level, counters)
         return self._counters.read()
 
 
@@ -235,47 +217,33 @@ def distance_sums(view: View, sources: Array, of: SumsOf, together: int) -> Dist
     sums = DistanceSums.none(view.n_vertices if of == "vertices" else len(sources), cupy)
     for part in parts(len(sources), together):
         if of == "vertices":
-            added: _OfVertices | _OfSources = _OfVertices(ends, sums)
+            settle = partial(_settle_vertices, ends, sums)
         else:
-            added = _OfSources(ends, DistanceSums(*(array[part] for array in sums.arrays)))
-        run(Batch(steps, view, sources[part], added), count(1), CudaRecorder(view.out, active=False))
+            found = cupy.zeros(WORD * WORDS, np.uint64)  # by each search, on the level that ends
+            own = DistanceSums(*(array[part] for array in sums.arrays))
+            settle = partial(_settle_sources, ends, own, found)
+        run(Batch(steps, view, sources[part], settle), count(1), CudaRecorder(view.out, active=False))
         report(part.stop, len(sources), "sources")
     return sums
 
 
-class _OfVertices:
-    """Sums at each vertex, over the searches."""
-
-    def __init__(self, kernels: loader.Kernels, sums: DistanceSums) -> None:
-        self._kernels = kernels
-        self._sums = sums
-
-    def settle(self, level: Level) -> None:
-        sums = self._sums
-        arguments = SettleArguments(
-            **level.arguments,
-            reached=sums.reached,
-            total=sums.total,
-            inverse=sums.inverse,
-            largest=sums.largest,
-            counters=level.counters,
-        )
-        self._kernels.launch("settle_vertices", level.n_vertices, arguments)
+def _settle_vertices(kernels: loader.Kernels, sums: DistanceSums, level: Level, counters: Array) -> None:
+    """Add to the sums at each vertex, over the searches."""
+    arguments = SettleArguments(
+        **level._asdict(),
+        reached=sums.reached,
+        total=sums.total,
+        inverse=sums.inverse,
+        largest=sums.largest,
+        counters=counters,
+    )
+    kernels.launch("settle_vertices", level.n_vertices, arguments)
 
 
-class _OfSources:
-    """Sums of each search, over the vertices."""
-
-    def __init__(self, kernels: loader.Kernels, sums: DistanceSums) -> None:
-        self._kernels = kernels
-        self._sums = sums
-        self._found = cupy.zeros(WORD * WORDS, np.uint64)  # by each search, on the level that ends
-
-    def settle(self, level: Level) -> None:
-        n_sources = len(self._sums.reached)
-        self._kernels.launch(
-            "settle_sources", level.n_vertices, *level.arguments.values(), self._found, level.counters
-        )
-        self._kernels.launch(
-            "add_level_of_sources", n_sources, n_sources, level.number, self._found, *self._sums.arrays
-        )
+def _settle_sources(
+    kernels: loader.Kernels, sums: DistanceSums, found: Array, level: Level, counters: Array
+) -> None:
+    """Add to the sums of each search, over the vertices."""
+    n_sources = len(sums.reached)
+    kernels.launch("settle_sources", level.n_vertices, *level, found, counters)
+    kernels.launch("add_level_of_sources", n_sources, n_sources, level.level, found, *sums.arrays)
