@@ -334,7 +334,7 @@ def test_hubs_are_cut(engine):
     program, values, active, options = question("components", graph)
     device = gather_view(graph, engine)
     work = ResidentExecutor(device, program, start(program, graph.n, values, active, engine.xp), options)
-    hubs = work.lists.hubs
+    hubs = work.lists.hubs(0)
     assert hubs.rows.get().tolist() == [0, 1]
     assert hubs.first_pieces.get().tolist() == [0, 4, 8]
     assert hubs.piece_hubs.get().tolist() == [0] * 4 + [1] * 4

@@ -9,7 +9,7 @@ import cupy
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.cuda.programs.row_gather import Lists, RowLists
+from rapids_trav.engines.cuda.programs.row_gather import N_BINS, AllRows, Lists
 from rapids_trav.engines.cuda.programs.run import DeviceExecutor
 from rapids_trav.engines.cuda.programs.state import ProgramState
 from rapids_trav.engines.cuda.programs.tally import Tally
@@ -63,7 +63,7 @@ class ResidentExecutor(DeviceExecutor):
             n, lists, view = min(AHEAD, self._left), self.lists, self.state.view
             edges = view.into.column_indices, view.weights
             self._read = self.state.gather_ahead(
-                lists.all, lists.hubs, lists.n_threads, edges, n, self._tolerance
+                lists.all, lists.hubs(0), lists.n_threads(0), edges, n, self._tolerance
             )
             self._left -= n if self._limited else 0
             tally = next(self._read)
@@ -79,9 +79,9 @@ class ResidentExecutor(DeviceExecutor):
         lists = self.lists.marked(marks, also, sizes)
         state.flags.fill(False)
         self._gather(lists, marks, row)
-        hubs = self.lists.hubs.rows
+        hubs = self.lists.hubs(0).rows
         state.kernels("gas_state.cu").launch(
-            "commit_rows", state.n, *lists, len(self.lists.counts) - 1, hubs, len(hubs), marks,
+            "commit_rows", state.n, *lists, N_BINS - 1, hubs, len(hubs), marks,
             state.new_messages, state.messages,
         )  # fmt: skip
         state.finish(row)
@@ -106,16 +106,16 @@ class ResidentExecutor(DeviceExecutor):
     def _gather(self, lists: Lists, marks: Array | None, row: Array) -> None:
         view = self.state.view
         edges = view.into.column_indices, view.weights
-        self.state.gather(lists, self.lists.hubs, self.lists.n_threads, edges, marks, row)
+        self.state.gather(lists, self.lists.hubs(0), self.lists.n_threads(0), edges, marks, row)
 
     @cached_property
-    def lists(self) -> RowLists:
+    def lists(self) -> AllRows:
         """The rows, sorted by length; those of a small graph are kept with it."""
         state, rows = self.state, self.state.view.into
         kept = rows.prepared.get("row lists")
-        if isinstance(kept, RowLists):
+        if isinstance(kept, AllRows):
             return kept.of_run(state.rows_kernels, state.dtype)
-        lists = RowLists(state.rows_kernels, rows.row_offsets, state.vertex, state.dtype, 0, state.n)
+        lists = AllRows(state.rows_kernels, rows.row_offsets, state.vertex, state.dtype)
         if state.n <= KEPT_ROWS and state.view.limited is None:
             cupy.cuda.get_current_stream().synchronize()  # other streams may read them
             rows.prepared["row lists"] = lists.of_run(state.rows_kernels, state.dtype)

@@ -22,7 +22,7 @@ import numpy as np
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.cuda.runtime.arguments import ArgumentStruct, arguments_of
-from rapids_trav.engines.cuda.runtime.loader import BLOCK, PROGRAM_TUNABLES, Kernels
+from rapids_trav.engines.cuda.runtime.loader import BLOCK, PROGRAM_TUNABLES, Kernels, grid_of
 from rapids_trav.engines.cuda.runtime.shared_memory import shared_bytes
 
 GATHER_BLOCK = PROGRAM_TUNABLES["gas_rows.cu"]["GATHER_BLOCK"]
@@ -124,78 +124,89 @@ class Hubs(NamedTuple):
 
 
 class RowLists:
-    """The lists of the rows `first` to `first + n_rows - 1` of an adjacency.
+    """The rows of each page of an adjacency, the vertices `firsts[page]` to `firsts[page + 1] - 1`, by bin.
 
-    Parameters
-    ----------
-    kernels : Kernels
-        The kernels of `gas_rows.cu`.
-    row_offsets : array
-        Entry `v` is the offset of vertex `v`.
-    dtype : numpy.dtype
-        Dtype of the values that pieces pass on.
+    Their numbers are counted here, by `kernels`, those of `gas_rows.cu`; `listing` makes the lists.  Pieces
+    pass on values of `dtype`, and `room` is memory with an entry for each row of the longest page.
     """
 
     def __init__(
-        self, kernels: Kernels, row_offsets: Array, vertex: np.dtype, dtype: np.dtype, first: int, n_rows: int
+        self, kernels: Kernels, row_offsets: Array, firsts: np.ndarray, dtype: np.dtype, room: Array
     ) -> None:
-        self._kernels = kernels
-        self._row_offsets = row_offsets
-        self._first = first
-        self.n_rows = n_rows
-        sizes = cupy.zeros(N_BINS, np.uint64)
-        self._list(None, None, None, None, sizes)
-        self.counts = [int(size) for size in sizes.get()]
-        self._begins = cupy.asarray(np.concatenate([[0], np.cumsum(self.counts)]).astype(np.int64))
-        sizes.fill(0)
-        self.all = Lists(cupy.empty(n_rows, vertex), self._begins, sizes)
-        self._list(None, None, self.all.rows, self._begins, sizes)
-        self.hubs = cut(row_offsets, self.all.rows[n_rows - self.counts[PIECES] :], dtype)
+        self._kernels, self._row_offsets, self._firsts = kernels, row_offsets, firsts.tolist()
+        k = len(firsts) - 1
+        self._sizes, self._begins = cupy.zeros((k, N_BINS), np.uint64), cupy.zeros((k, N_BINS + 1), np.int64)
+        self._no_hubs = cut(row_offsets, room[:0], dtype)
+        self._hubs: dict[int, Hubs] = {}
+        pages = [page for page in range(k) if self.n_rows(page)]
+        for page in pages:
+            self.listing(page, None, None, None, self._sizes[page])()
+        self.counts = self._sizes.get().astype(np.int64)
+        begins = np.zeros((k, N_BINS + 1), np.int64)
+        np.cumsum(self.counts, axis=1, out=begins[:, 1:])
+        self._begins[...] = cupy.asarray(begins)
+        self.restart()
+        for page in np.flatnonzero(self.counts[:, PIECES]).tolist():
+            self.listing(page, None, None, room, self._sizes[page])()
+            n_rows = self.n_rows(page)
+            self._hubs[page] = cut(row_offsets, room[n_rows - int(self.counts[page, PIECES]) : n_rows], dtype)
+        self.restart()
+
+    def restart(self) -> None:
+        """Reset the lists before an iteration."""
+        self._sizes.fill(0)
+
+    def n_rows(self, page: int) -> int:
+        return self._firsts[page + 1] - self._firsts[page]
+
+    def hubs(self, page: int) -> Hubs:
+        return self._hubs.get(page, self._no_hubs)
+
+    def n_threads(self, page: int) -> int:
+        """Return the number of threads that have work if every row of the page gathers."""
+        by_row = sum(int(n) * threads for n, threads in zip(self.counts[page], THREADS, strict=False))
+        return by_row + GATHER_BLOCK * self.hubs(page).n_pieces
+
+    def listing(
+        self, page: int, marks: Array | None, active: Array | None, rows: Array | None, sizes: Array
+    ) -> Callable[[], None]:
+        """Return the launch that lists those of a page's rows that are marked, or active; None: all.
+
+        It clears the marks except those of hubs.  Without memory for the `rows` it counts them.
+        """
+        n_rows, begins = self.n_rows(page), None if rows is None else self._begins[page]
+        return self._kernels.prepared(
+            "list_rows", grid_of(n_rows), self._row_offsets, self._firsts[page], n_rows, marks, active, rows,
+            begins, sizes,
+        )  # fmt: skip
+
+
+class AllRows(RowLists):
+    """All rows, in one page whose lists are made once, and lists of some of them."""
+
+    def __init__(self, kernels: Kernels, row_offsets: Array, vertex: np.dtype, dtype: np.dtype) -> None:
+        n = len(row_offsets) - 1
+        rows = cupy.empty(n, vertex)
+        super().__init__(kernels, row_offsets, np.array([0, n]), dtype, rows)
+        self.all = Lists(rows, self._begins[0], self._sizes[0])
+        if n:
+            self.listing(0, None, None, rows, self._sizes[0])()
         self._marked: cupy.ndarray = None
 
-    @property
-    def n_threads(self) -> int:
-        """Number of threads that have work if every row gathers."""
-        by_row = sum(count * threads for count, threads in zip(self.counts, THREADS, strict=False))
-        return by_row + GATHER_BLOCK * self.hubs.n_pieces
-
-    def of_run(self, kernels: Kernels, dtype: np.dtype) -> RowLists:
+    def of_run(self, kernels: Kernels, dtype: np.dtype) -> AllRows:
         """Return the same lists for a run of another program, with working memory of its own."""
         lists = copy(self)
         lists._kernels, lists._marked = kernels, None
-        lists.hubs = self.hubs.of_run(dtype)
+        lists._hubs = {page: hubs.of_run(dtype) for page, hubs in self._hubs.items()}
+        lists._no_hubs = self._no_hubs.of_run(dtype)
         return lists
 
     def marked(self, marks: Array, active: Array | None, sizes: Array) -> Lists:
-        """Return lists of the rows that are marked, or active if that is given; `sizes` are 0 before.
-
-        The marks are cleared, except those of hubs.
-        """
+        """Return lists of the rows that are marked, or active if that is given; `sizes` are 0 before."""
         if self._marked is None:
             self._marked = cupy.empty_like(self.all.rows)
-        self._list(marks, active, self._marked, self._begins, sizes)
-        return Lists(self._marked, self._begins, sizes)
-
-    def _list(
-        self,
-        marks: Array | None,
-        active: Array | None,
-        rows: Array | None,
-        begins: Array | None,
-        sizes: Array,
-    ) -> None:
-        self._kernels.launch(
-            "list_rows",
-            self.n_rows,
-            self._row_offsets,
-            self._first,
-            self.n_rows,
-            marks,
-            active,
-            rows,
-            begins,
-            sizes,
-        )
+        self.listing(0, marks, active, self._marked, sizes)()
+        return Lists(self._marked, self._begins[0], sizes)
 
 
 def cut(row_offsets: Array, hubs: Array, dtype: np.dtype) -> Hubs:

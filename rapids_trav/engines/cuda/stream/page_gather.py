@@ -19,18 +19,9 @@ import cupy
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.cuda.programs.row_gather import (
-    GATHER_BLOCK,
-    N_BINS,
-    PIECES,
-    THREADS,
-    Hubs,
-    Lists,
-    PreparedGather,
-    cut,
-)
+from rapids_trav.engines.cuda.programs.row_gather import Lists, PreparedGather, RowLists
 from rapids_trav.engines.cuda.programs.state import Edges, ProgramState
-from rapids_trav.engines.cuda.runtime.loader import BLOCK, grid_of, load, load_for, most_blocks
+from rapids_trav.engines.cuda.runtime.loader import BLOCK, load, load_for, most_blocks
 from rapids_trav.engines.cuda.runtime.memory import shifted, to_host
 from rapids_trav.engines.cuda.runtime.pinned import empty_pinned
 from rapids_trav.engines.cuda.stream.packing import prepared_unpack
@@ -40,79 +31,32 @@ from rapids_trav.engines.cuda.stream.transfers import Slot
 _MOST_ROWS_OF_BLOCKS = 65535
 
 
-class PageLists:
-    """Lists of the rows of each page; `room` is scratch memory with an entry for each row of the longest."""
+class PageLists(RowLists):
+    """Lists of the rows of each page; `room` is memory with an entry for each row of the longest."""
 
     def __init__(self, state: ProgramState, plan: StreamPlan, room: Array) -> None:
-        into, dtype = state.view.into, state.dtype
-        self._rows_kernels, self._pages_kernels = state.rows_kernels, load_for("pages.cu", into)
-        self._row_offsets, self._plan = into.row_offsets, plan
-        k, row_offsets = plan.n_pages, into.row_offsets
-        self._sizes = cupy.zeros((k, N_BINS), np.uint64)
-        self._begins = cupy.zeros((k, N_BINS + 1), np.int64)
-        self._marked = cupy.zeros((k, 2), np.uint64)
-        self._firsts = cupy.asarray(plan.firsts)
-        for page in range(k):
-            self._list(page, None, None, None)
-        self.counts = self._sizes.get().astype(np.int64)
-        begins = np.zeros((k, N_BINS + 1), np.int64)
-        np.cumsum(self.counts, axis=1, out=begins[:, 1:])
-        self._begins[...] = cupy.asarray(begins)
-        self._no_hubs = cut(row_offsets, room[:0], dtype)
-        self._hubs: dict[int, Hubs] = {}
-        self.restart()
-        for page in np.flatnonzero(self.counts[:, PIECES]).tolist():
-            n_rows = int(self.counts[page].sum())
-            self._list(page, None, room, self._begins[page])
-            self._hubs[page] = cut(row_offsets, room[n_rows - int(self.counts[page, PIECES]) : n_rows], dtype)
-
-    def restart(self) -> None:
-        """Reset the lists before an iteration."""
-        self._sizes.fill(0)
-
-    def hubs(self, page: int) -> Hubs:
-        return self._hubs.get(page, self._no_hubs)
-
-    def n_threads(self, page: int) -> int:
-        """Return the number of threads that have work if every row of the page gathers."""
-        by_row = sum(int(n) * threads for n, threads in zip(self.counts[page], THREADS, strict=False))
-        return by_row + GATHER_BLOCK * self.hubs(page).n_pieces
+        into = state.view.into
+        super().__init__(state.rows_kernels, into.row_offsets, plan.firsts, state.dtype, room)
+        self._pages_kernels = load_for("pages.cu", into)
+        self._n_pages, self._longest = plan.n_pages, int(np.diff(plan.firsts).max(initial=0))
+        self._firsts_on_device = cupy.asarray(plan.firsts)
+        self._marked = cupy.zeros((plan.n_pages, 2), np.uint64)
 
     def prepared(self, page: int, room: Array, marks: Array | None) -> tuple[Lists, Callable[[], None]]:
-        """Return a page's lists in `room`, and the launch that makes them of the marked rows (None: all).
-
-        It clears the marks except those of hubs.  The page has rows.
-        """
+        """Return a page's lists in `room`, and the launch that makes them of the marked rows (None: all)."""
         lists = Lists(room, self._begins[page], self._sizes[page])
-        return lists, self._listing(page, marks, room, lists.begins)
+        return lists, self.listing(page, marks, None, room, lists.sizes)
 
     def marked(self, marks: Array) -> np.ndarray:
         """Return the marked rows of each page, and their edges, (k, 2); wait for them."""
         self._marked.fill(0)
-        k = self._plan.n_pages
-        if k:
-            longest = int(np.diff(self._plan.firsts).max())
-            wide = max(1, min(-(-longest // BLOCK), most_blocks() // k))
+        if k := self._n_pages:
+            wide = max(1, min(-(-self._longest // BLOCK), most_blocks() // k))
             self._pages_kernels.launch_grid(
-                "count_pages", (wide, min(k, _MOST_ROWS_OF_BLOCKS)), self._row_offsets, self._firsts, k,
-                marks, self._marked,
+                "count_pages", (wide, min(k, _MOST_ROWS_OF_BLOCKS)), self._row_offsets,
+                self._firsts_on_device, k, marks, self._marked,
             )  # fmt: skip
         return self._marked.get().astype(np.int64)
-
-    def _list(self, page: int, marks: Array | None, rows: Array | None, begins: Array | None) -> None:
-        first, after = self._plan.rows(page)
-        if after > first:
-            self._listing(page, marks, rows, begins)()
-
-    def _listing(
-        self, page: int, marks: Array | None, rows: Array | None, begins: Array | None
-    ) -> Callable[[], None]:
-        """Return the launch that lists a page's rows, or counts them."""
-        first, after = self._plan.rows(page)
-        return self._rows_kernels.prepared(
-            "list_rows", grid_of(after - first), self._row_offsets, first, after - first, marks, None, rows,
-            begins, self._sizes[page],
-        )  # fmt: skip
 
 
 class PageLaunches(NamedTuple):
