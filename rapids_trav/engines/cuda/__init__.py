@@ -323,7 +323,7 @@ class CudaEngine:
         """Its searches by weight over rows sorted by weight; see `programs/sorted_paths.py`."""
         from rapids_trav.engines.cuda.programs import sorted_paths
 
-        return sorted_paths.SortedPaths()
+        return sorted_paths
 
     @cached_property
     def fused(self) -> FusedVariant:

@@ -22,7 +22,7 @@ import cupy
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array, WeightedRows, search_offsets, sources
-from rapids_trav.engines.cuda.device_memory import device_memory
+from rapids_trav.engines.cuda.device_memory import allocating, device_memory
 from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.cuda.runtime.arguments import arguments_of
 from rapids_trav.engines.cuda.runtime.memory import free_bytes, together
@@ -43,48 +43,40 @@ MOST_WINDOWS = (
 )
 
 
-class SortedPaths:
-    """The CUDA engine's `engines.interface.SortedPaths`."""
+def sort_rows(adjacency: Adjacency, weights: Array) -> WeightedRows | None:
+    """Return the rows with the entries of each in ascending order of weight; None if memory is short.
 
-    def sort_rows(self, adjacency: Adjacency, weights: Array) -> WeightedRows | None:
-        """Return the rows with the entries of each in ascending order of weight; None if memory is short.
-
-        Weights of 8 bytes are stored in 4 if that loses nothing.
-        """
-        n_edges, vertex = adjacency.n_edges, adjacency.column_indices.dtype
-        n_bytes = 2 * weights.dtype.itemsize * n_edges + SORT_BYTES * min(n_edges, SORTED_AT_ONCE)
-        if n_edges == 0 or vertex.itemsize > 4 or n_bytes > free_bytes():
-            return None
-        with device_memory("the rows sorted by weight", n_bytes):
-            weights = _narrowed(weights)
-            entries = cupy.empty((n_edges, 2), f"i{weights.dtype.itemsize}")
-            for begin, end in _whole_rows(adjacency):
-                part, own = entries[begin:end], weights[begin:end]
-                order = _order(sources(adjacency, begin, end, cupy), own)
-                part[:, 0] = adjacency.column_indices[begin:end][order]
-                part[:, 1] = own[order].view(part.dtype)
-            return WeightedRows(adjacency.row_offsets, entries, weights.dtype)
-
-    def search(
-        self, out: WeightedRows, into: WeightedRows, start: Array, predecessors: bool
-    ) -> WeightedPaths:
-        """Return the shortest distances from the nearest of `start`; see `engines.interface.SortedPaths`."""
-        n, offset, weight, vertex = (
-            out.n_vertices,
-            out.row_offsets.dtype,
-            out.weight_dtype,
-            np.dtype(np.int32),
-        )
-        n_chunks = 2 * out.n_edges // min(2 * HEAD, TUNED["CHUNK"]) + 1
-        n_bytes = (32 + weight.itemsize) * n + (vertex.itemsize + offset.itemsize) * n_chunks
-        with device_memory("the shortest paths", n_bytes):
-            return _search(out, into, start.astype(vertex, copy=False), n_chunks, predecessors)
+    Weights of 8 bytes are stored in 4 if that loses nothing.
+    """
+    n_edges, vertex = adjacency.n_edges, adjacency.column_indices.dtype
+    n_bytes = 2 * weights.dtype.itemsize * n_edges + SORT_BYTES * min(n_edges, SORTED_AT_ONCE)
+    if n_edges == 0 or vertex.itemsize > 4 or n_bytes > free_bytes():
+        return None
+    with device_memory("the rows sorted by weight", n_bytes):
+        weights = _narrowed(weights)
+        entries = cupy.empty((n_edges, 2), f"i{weights.dtype.itemsize}")
+        for begin, end in _whole_rows(adjacency):
+            part, own = entries[begin:end], weights[begin:end]
+            order = _order(sources(adjacency, begin, end, cupy), own)
+            part[:, 0] = adjacency.column_indices[begin:end][order]
+            part[:, 1] = own[order].view(part.dtype)
+        return WeightedRows(adjacency.row_offsets, entries, weights.dtype)
 
 
-def _search(
-    out: WeightedRows, into: WeightedRows, start: Array, n_chunks: int, predecessors: bool
-) -> WeightedPaths:
+def _search_bytes(out: WeightedRows, *_: object) -> int:
+    of_vertices = (32 + out.weight_dtype.itemsize) * out.n_vertices
+    return of_vertices + (4 + out.row_offsets.dtype.itemsize) * _n_chunks(out)
+
+
+def _n_chunks(out: WeightedRows) -> int:
+    return 2 * out.n_edges // min(2 * HEAD, TUNED["CHUNK"]) + 1
+
+
+@allocating("the shortest paths", _search_bytes)
+def search(out: WeightedRows, into: WeightedRows, start: Array, predecessors: bool) -> WeightedPaths:
+    """Return the shortest distances from the nearest of `start`; see `engines.interface.SortedPaths`."""
     n, weight, offset, vertex = out.n_vertices, out.weight_dtype, out.row_offsets.dtype, np.dtype(np.int32)
+    n_chunks, start = _n_chunks(out), start.astype(vertex, copy=False)
     blocks = TUNED["RESIDENT_BLOCKS"] * loader.multiprocessors(cupy.cuda.runtime.getDevice())
     n_warps = blocks * TUNED["BLOCK_SIZE"] // WARP
     capacity = n_warps * -(-n // (n_warps * WARP)) * WARP  # each warp has as much for itself
