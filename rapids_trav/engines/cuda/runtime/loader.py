@@ -138,34 +138,21 @@ def defines_of(file: str, vertex_bits: int, edge_bits: int, **tunables: int) -> 
     return tuple(sorted((types | own | tunables).items()))
 
 
+_BITS = (32, 64)
 # Every (file, defines) that the engine loads by itself; fused.py lists those of the fused kernel.
-SPECIALISATIONS: tuple[tuple[str, Defines], ...] = (
-    *(
-        (file, defines_of(file, vertex_bits, edge_bits))
-        for file, vertex_bits, edge_bits in product(TUNABLES, (32, 64), (32, 64))
-    ),
-    *(
-        ("bfs_frontier.cu", defines_of("bfs_frontier.cu", vertex_bits, edge_bits, COUNTS=1))
-        for vertex_bits, edge_bits in product((32, 64), (32, 64))
-    ),
-    *(
-        ("bfs_direction.cu", defines_of("bfs_direction.cu", vertex_bits, edge_bits, BITMAPS=0))
-        for vertex_bits, edge_bits in product((32, 64), (32, 64))
-    ),
-    *(
-        (file, defines_of(file, vertex_bits, 32, LABEL_BITS=32))
-        for file in ("answer.cu", "path_rows.cu", "reached.cu")
-        for vertex_bits in (32, 64)
-    ),
-    *(
-        ("text_lookup.cu", defines_of("text_lookup.cu", vertex_bits, 32, OFFSET_BITS=64))
-        for vertex_bits in (32, 64)
-    ),
-    *(
-        ("shortest_tree.cu", defines_of("shortest_tree.cu", vertex_bits, edge_bits, WEIGHT=weight))
-        for vertex_bits, edge_bits, weight in product((32, 64), (32, 64), (1, 2, 4))
-    ),
-    ("tree.cu", defines_of("tree.cu", 32, 32, UNSIGNED_OFFSETS=1)),
+SPECIALISATIONS: tuple[tuple[str, Defines], ...] = tuple(
+    (file, defines_of(file, vertex_bits, edge_bits, **tunables))
+    for file, tunables, vertices, offsets in (
+        *((file, {}, _BITS, _BITS) for file in TUNABLES),
+        ("bfs_frontier.cu", {"COUNTS": 1}, _BITS, _BITS),
+        ("bfs_direction.cu", {"BITMAPS": 0}, _BITS, _BITS),
+        *((file, {"LABEL_BITS": 32}, _BITS, (32,)) for file in ("answer.cu", "path_rows.cu", "reached.cu")),
+        ("text_lookup.cu", {"OFFSET_BITS": 64}, _BITS, (32,)),
+        *(("shortest_tree.cu", {"WEIGHT": weight}, _BITS, _BITS) for weight in (1, 2, 4)),
+        *(("sorted_paths.cu", {"WEIGHT": weight}, (32,), _BITS) for weight in (1, 2, 4)),
+        ("tree.cu", {"UNSIGNED_OFFSETS": 1}, (32,), (32,)),
+    )
+    for vertex_bits, edge_bits in product(vertices, offsets)
 )
 
 
