@@ -11,7 +11,7 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.runtime.loader import Kernels, defines_of, load
-from rapids_trav.engines.cuda.runtime.sources import Defines
+from rapids_trav.engines.cuda.runtime.modules import Defines
 
 if TYPE_CHECKING:
     import cupy

@@ -25,9 +25,8 @@ from rapids_trav.engines.cuda.programs.state import Edges, ProgramState
 from rapids_trav.engines.cuda.programs.tally import FRONTIER
 from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.cuda.runtime.arguments import arguments_of
-from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES, Kernels
+from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES, Kernels, shared_bytes
 from rapids_trav.engines.cuda.runtime.memory import shifted
-from rapids_trav.engines.cuda.runtime.shared_memory import shared_bytes
 from rapids_trav.engines.cuda.stream.plan import StreamPlan
 from rapids_trav.engines.runs import RunOptions
 from rapids_trav.published.garaph.shards import capacity, cut_shards, edges_to_a_piece

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rapids_trav.engines.cuda.programs import link
-from rapids_trav.engines.cuda.runtime import arguments, loader, sources
+from rapids_trav.engines.cuda.runtime import arguments, loader, modules
 from rapids_trav.engines.cuda.runtime.arguments import (
     DOUBLE,
     FLOAT,
@@ -22,7 +22,7 @@ from rapids_trav.engines.cuda.runtime.arguments import (
     arguments_of,
 )
 
-TEXTS = {path.name: path.read_text() for path in sorted(sources.kernel_directory().glob("*.cu*"))}
+TEXTS = {path.name: path.read_text() for path in sorted(modules.kernel_directory().glob("*.cu*"))}
 # The structs that kernels take, and the file of each.
 TAKEN = {
     name: file

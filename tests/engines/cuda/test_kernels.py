@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from rapids_trav.engines.cuda.programs import link
-from rapids_trav.engines.cuda.runtime import loader, sources
+from rapids_trav.engines.cuda.runtime import loader, modules
 
-SOURCES = sorted(sources.kernel_directory().glob("*.cu*"))
+SOURCES = sorted(modules.kernel_directory().glob("*.cu*"))
 
 
 def test_every_source_is_found():
@@ -48,7 +48,7 @@ def test_sources_name_what_they_must_agree_with(path):
         1
     ]
     files = re.findall(r"[\w/]+\.(?:cu|py)\b", named)
-    root = sources.kernel_directory().parent
+    root = modules.kernel_directory().parent
     texts = [(path.parent / file if file.endswith(".cu") else root / file).read_text() for file in files]
     for name in re.findall(r"\b\w+_\w+\b(?![\w/]*\.)(?!/)", re.sub(r"[\w/]+\.(?:cu|py)\b", "", named)):
         assert any(re.search(rf"(?:void|def) {name}\(", text) for text in texts or [path.read_text()]), name
@@ -139,7 +139,7 @@ def test_loading_sources_needs_no_cupy():
 
 def test_inline_assembly_stays_in_headers():
     for file in (*loader.TUNABLES, *loader.PROGRAM_TUNABLES):
-        body = (sources.kernel_directory() / file).read_text()
+        body = (modules.kernel_directory() / file).read_text()
         assert "asm" not in body
 
 

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from rapids_trav.engines.cuda.runtime.shared_memory import block_bytes
+from rapids_trav.engines.cuda.runtime.loader import block_bytes
 from rapids_trav.errors import TravError
 from rapids_trav.published.garaph import shards
 from rapids_trav.published.garaph.shards import FACTORS, cut_shards, replication_factor

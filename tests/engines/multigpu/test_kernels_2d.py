@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from rapids_trav.engines.cuda.runtime import loader, sources
+from rapids_trav.engines.cuda.runtime import loader, modules
 
 
 @pytest.mark.parametrize("architecture", [75, 90, 120])
@@ -34,7 +34,7 @@ def test_launches_name_kernels_and_their_arguments():
         name: [parameter.split()[:-1] for parameter in parameters.split(",")]
         for name, parameters in re.findall(r"__global__ void (\w+)\((.*?)\)", text, re.DOTALL)
     }
-    package = sources.kernel_directory().parent / "rapids_trav"
+    package = modules.kernel_directory().parent / "rapids_trav"
     source = (package / "engines" / "multigpu" / "local_cuda.py").read_text()
     launches = re.findall(r'\.launch\(\s*"(\w+)", (.*?)\s*\)(?:  # fmt: skip)?\n', source, re.DOTALL)
     assert {name for name, _ in launches} == set(kernels)

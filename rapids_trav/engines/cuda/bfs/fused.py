@@ -27,7 +27,7 @@ from rapids_trav.engines.cuda.build.in_memory import HUB_DEGREE
 from rapids_trav.engines.cuda.runtime.arguments import I32, I64, arguments_of
 from rapids_trav.engines.cuda.runtime.loader import defines_of, load_for, multiprocessors
 from rapids_trav.engines.cuda.runtime.memory import Allocation, aligned
-from rapids_trav.engines.cuda.runtime.sources import Defines
+from rapids_trav.engines.cuda.runtime.modules import Defines
 from rapids_trav.engines.cuda.runtime.streams import StreamKey, current_key
 from rapids_trav.engines.interface import MOST_LEVELS, BfsOptions, Search, View
 from rapids_trav.memory.model.search import TRACE_COLUMNS, trace_levels

@@ -20,8 +20,7 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES, Kernels, defines_of
-from rapids_trav.engines.cuda.runtime.modules import Modules, compile_text, kept
-from rapids_trav.engines.cuda.runtime.sources import Defines, source
+from rapids_trav.engines.cuda.runtime.modules import Defines, Modules, compile_text, kept, source
 from rapids_trav.errors import TravError
 from rapids_trav.jit.interrupts import compile_aside
 from rapids_trav.programs.definition import ARGUMENTS, REDUCERS, Program, n_arguments

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rapids_trav.csr.array import Array
-from rapids_trav.engines.cuda.runtime.sources import source
+from rapids_trav.engines.cuda.runtime.modules import source
 
 POINTER = ctypes.c_void_p
 I32, I64, U32, U64 = ctypes.c_int32, ctypes.c_int64, ctypes.c_uint32, ctypes.c_uint64

@@ -25,8 +25,7 @@ import numpy as np
 from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.blocks.cut import MOST_BLOCKS
 from rapids_trav.engines.cuda.runtime.arguments import by_value
-from rapids_trav.engines.cuda.runtime.modules import Modules, compile_text, kept
-from rapids_trav.engines.cuda.runtime.sources import Defines, source
+from rapids_trav.engines.cuda.runtime.modules import Defines, Modules, compile_text, kept, source
 from rapids_trav.jit.launches import launched
 
 # The default stream; 0 can also mean the thread's own, by a setting of cuda.bindings.
@@ -286,6 +285,38 @@ def attribute(device: int, name: str) -> int:
     from cupy.cuda import runtime
 
     return runtime.deviceGetAttribute(getattr(runtime, f"cudaDevAttr{name}"), device)
+
+
+def shared_bytes(kernels: Kernels, name: str, n_blocks: int) -> int:
+    """Return the bytes a block may use, besides those declared, if `n_blocks` share a multiprocessor.
+
+    The kernel is opted in to more than the 48 KB that every kernel may have.
+    """
+    import cupy
+
+    device, driver = cupy.cuda.runtime.getDevice(), cupy.cuda.driver
+    most, multiprocessor, reserved = (
+        attribute(device, name)
+        for name in (
+            "MaxSharedMemoryPerBlockOptin",
+            "MaxSharedMemoryPerMultiprocessor",
+            "ReservedSharedMemoryPerBlock",
+        )
+    )
+    function = kernels.function(name).ptr
+    own = driver.funcGetAttribute(driver.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function)
+    driver.funcSetAttribute(function, driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most - own)
+    return block_bytes(n_blocks, most, multiprocessor, reserved) - own
+
+
+def block_bytes(n_blocks: int, most: int, multiprocessor: int | None = None, reserved: int = 0) -> int:
+    """Return the shared memory of a block, if `n_blocks` are resident on a multiprocessor.
+
+    On an H100 one block may have `most` 227 KB, by opting in, a `multiprocessor` has 228 KB (left out: as
+    much as `most`), of which 1 KB is `reserved` by the system for each block.
+    """
+    whole = most if multiprocessor is None else multiprocessor
+    return min(most, whole // n_blocks - reserved)
 
 
 def _parameter(argument: object) -> object:

@@ -7,6 +7,9 @@ written, nothing is kept.
 
 NVRTC takes up to three seconds.  CuPy holds the interpreter's lock meanwhile, so that Ctrl-C waits for it.
 Here another thread compiles without the lock, and what an interrupted call began is kept as well.
+
+The texts are in `rapids_trav/kernels` in a wheel and in `kernels` beside the package in a checkout.  Includes
+are inlined here, because machine code is kept on disk by the text that it is compiled from.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import contextlib
 import functools
 import hashlib
 import os
+import re
 import signal
 import tempfile
 from collections.abc import Callable
@@ -27,10 +31,35 @@ from rapids_trav.jit.interrupts import compile_aside
 if TYPE_CHECKING:
     from cupy.cuda.function import Function, Module
 
+Defines = tuple[tuple[str, int], ...]
+
+_INCLUDE = re.compile(r'^#include "([\w.]+)"\n', re.MULTILINE)
+_ONCE = re.compile(r"^#pragma once\n", re.MULTILINE)
 OPTIONS = ("-std=c++17", "-default-device")  # the latter for lambdas in kernels
 COMPILERS = ("numba-cuda", "numba", "cuda-bindings", "nvidia-cuda-nvrtc", "nvidia-nvvm", "nvidia-nvjitlink")
 _ELF = b"\x7fELF"
 _DIGEST_BYTES = 32
+
+
+def kernel_directory() -> Path:
+    """Return the directory of the CUDA sources."""
+    package = Path(__file__).resolve().parents[3]
+    installed = package / "kernels"
+    return installed if installed.is_dir() else package.parent / "kernels"
+
+
+def source(file: str, defines: Defines = ()) -> str:
+    """Return the text of `file` after its defines, with each include inlined once."""
+    preamble = "".join(f"#define {name} {value}\n" for name, value in defines)
+    return preamble + _inlined(file, seen=set())
+
+
+def _inlined(file: str, seen: set[str]) -> str:
+    if file in seen:
+        return ""
+    seen.add(file)
+    text = _ONCE.sub("", (kernel_directory() / file).read_text(encoding="utf-8"))
+    return _INCLUDE.sub(lambda include: _inlined(include[1], seen), text)
 
 
 class Modules:

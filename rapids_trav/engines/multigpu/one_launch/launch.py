@@ -16,7 +16,7 @@ from rapids_trav.engines.cuda.bfs import fused
 from rapids_trav.engines.cuda.bfs.fused_view import bitmap_of, rows_of
 from rapids_trav.engines.cuda.runtime.loader import defines_of, load
 from rapids_trav.engines.cuda.runtime.memory import aligned
-from rapids_trav.engines.cuda.runtime.sources import Defines
+from rapids_trav.engines.cuda.runtime.modules import Defines
 from rapids_trav.engines.cuda.runtime.streams import has_ended
 from rapids_trav.engines.interface import MOST_LEVELS, BfsOptions
 from rapids_trav.engines.multigpu.one_launch.layout import (
