@@ -42,7 +42,7 @@ PUBLISHED = {
     "hybrid": "garaph.hybrid.run",
     "hybrid blocks": "largegraph.shared_blocks.run",
     "paths": "largegraph.path_layout.path_layout",
-    "saved paths": "largegraph.layouts.restore_layouts",
+    "saved paths": "largegraph.path_layout.restore_layouts",
 }
 
 

@@ -95,7 +95,7 @@ def delays(monkeypatch):
     from rapids_trav.engines.cuda.blocks.executor import BlocksExecutor
     from rapids_trav.engines.cuda.blocks.loader import CopyingLoader
     from rapids_trav.engines.cuda.stream.streamed import StreamedExecutor
-    from rapids_trav.published.garaph.host_side import HostSide
+    from rapids_trav.published.garaph.hybrid import HostSide
 
     rng, delayed = np.random.default_rng(3), set()
 

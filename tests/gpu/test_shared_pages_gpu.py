@@ -36,8 +36,7 @@ def agree(ours, theirs):
 @pytest.fixture
 def counts(monkeypatch):
     """Count sides of the CPU that are made, pages that it gathers over, and pages whose results it gets."""
-    from rapids_trav.published.garaph.host_side import HostSide
-    from rapids_trav.published.garaph.hybrid import HybridExecutor
+    from rapids_trav.published.garaph.hybrid import HostSide, HybridExecutor
 
     made = {"__init__": 0, "gather": 0, "_copy_to_host": 0}
 
