@@ -67,14 +67,9 @@ DType: TypeAlias = "type[np.generic[object]] | np.dtype[np.generic[object]]"
 
 
 class WholeAnswers(Protocol):
-    """Shortcuts of an engine that makes answers of searches itself, most of them for integer ids.
+    """Shortcuts of an engine that makes answers of searches itself, most of them for integer ids."""
 
-    Attributes
-    ----------
-    lenient : tuple of str
-        Variants that accept -1 as "no source", so that no host thread has to wait for the id look-up.
-    """
-
+    # Variants that accept -1 as "no source", so that no host thread has to wait for the id look-up.
     lenient: tuple[str, ...]
 
     # `IntegerTable` and `BitMasked` are tuples with fields of NumPy's array types, which stand for any dtype.
@@ -197,37 +192,14 @@ class Engine(Builder, Protocol):
     Code that uses an engine asks for its features (`place`, `gathers`, `answers` ...), never for its name.
     """
 
-    @property
-    def name(self) -> str:
-        """Return the name of the engine, as messages show it."""
-
-    @property
-    def variants(self) -> tuple[str, ...]:
-        """Return the names of its searches; the first is the default."""
-
-    @property
-    def place(self) -> Place:
-        """Return the memory that holds its arrays."""
-
-    @property
-    def processor(self) -> Processor:
-        """Return the kind of processor it runs on."""
-
-    @property
-    def degree_sort(self) -> Literal["none", "radix"]:
-        """Return the default sort of vertices by degree: "none" or "radix"."""
-
-    @property
-    def gathers(self) -> tuple[str, ...]:
-        """Return the ways in which vertex programs can gather over edges in memory (`RunOptions.gather`)."""
-
-    @property
-    def schedules(self) -> tuple[str, ...]:
-        """Return the ways in which it can bring edges from outside its memory into it."""
-
-    @property
-    def prefers_asynchronous(self) -> bool:
-        """Return whether programs that allow it run better if they use new values at once."""
+    name: str  # as messages show it
+    variants: tuple[str, ...]  # the names of its searches; the first is the default
+    place: Place  # the memory that holds its arrays
+    processor: Processor
+    degree_sort: Literal["none", "radix"]  # the default sort of vertices by degree
+    gathers: tuple[str, ...]  # how vertex programs can gather over edges in memory (`RunOptions.gather`)
+    schedules: tuple[str, ...]  # how it can bring edges from outside its memory into it
+    prefers_asynchronous: bool  # whether programs that allow it run better if they use new values at once
 
     @property
     def answers(self) -> WholeAnswers | None:

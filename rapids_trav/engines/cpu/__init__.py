@@ -44,12 +44,12 @@ class CpuEngine:
 
     name = "cpu"
     xp = np
-    variants = ("auto", "push", "pull", "edge", "frontier", "direction")
+    variants: tuple[str, ...] = ("auto", "push", "pull", "edge", "frontier", "direction")
     place: Place = "host"
     processor: Processor = "cpu"
     degree_sort: Literal["none", "radix"] = "none"
-    gathers = ("rows",)
-    schedules = ("auto", "sweep", "paths")
+    gathers: tuple[str, ...] = ("rows",)
+    schedules: tuple[str, ...] = ("auto", "sweep", "paths")
     prefers_asynchronous = True
     answers: WholeAnswers | None = None
     sorted_paths: SortedPaths | None = None

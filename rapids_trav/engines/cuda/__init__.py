@@ -70,12 +70,12 @@ class CudaEngine:
     """
 
     name = "cuda"
-    variants = ("auto", "push", "pull", "edge", "frontier", "private", "direction", "fused")
+    variants: tuple[str, ...] = ("auto", "push", "pull", "edge", "frontier", "private", "direction", "fused")
     place: Place = "device"
     processor: Processor = "gpu"
     degree_sort: Literal["none", "radix"] = "radix"
-    gathers = ("rows", "replicas")
-    schedules = ("auto", "sweep", "paths")
+    gathers: tuple[str, ...] = ("rows", "replicas")
+    schedules: tuple[str, ...] = ("auto", "sweep", "paths")
     prefers_asynchronous = False
 
     def __init__(
@@ -101,12 +101,7 @@ class CudaEngine:
         self.pair_distances: PairSearch | None = None
 
     def build_adjacency(
-        self,
-        chunks: Chunks,
-        n_vertices: int,
-        *,
-        symmetric: bool = False,
-        transpose: bool = False,
+        self, chunks: Chunks, n_vertices: int, *, symmetric: bool = False, transpose: bool = False
     ) -> Adjacency:
         """Build compressed rows, each ascending, of the edges of `chunks()`; see `build/in_memory.py`."""
         from rapids_trav.engines.cuda.build import in_memory

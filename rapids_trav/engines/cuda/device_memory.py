@@ -11,6 +11,8 @@ from contextlib import AbstractContextManager
 from types import ModuleType, TracebackType
 from typing import TypeVar, cast
 
+from rapids_trav.errors import TravMemoryError
+
 Function = TypeVar("Function", bound=Callable[..., object])
 
 
@@ -38,10 +40,9 @@ class device_memory:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._allocator.__exit__(kind, error, traceback)
-        if isinstance(error, MemoryError):
+        if isinstance(error, MemoryError) and not isinstance(error, TravMemoryError):
             n_bytes = self._n_bytes() if callable(self._n_bytes) else self._n_bytes
-            with _memory().saying_what_is_needed(self._task, n_bytes):
-                raise error
+            raise _memory().shortage(self._task, n_bytes) from error
 
 
 def allocating(task: str, n_bytes: Callable[..., int]) -> Callable[[Function], Function]:

@@ -79,8 +79,11 @@ def levels(options: BfsOptions, distance: Array) -> Iterator[int]:
     """Yield the levels that a search may expand; `distance` is (n,) or (k, n), with the sources at 0."""
     level = 1
     while options.depth_limit is None or level <= options.depth_limit:
-        if options.targets is not None and not bool((distance[..., options.targets] < 0).any()):
-            return
+        if options.targets is not None:
+            # CuPy comes with a compiled `min` of integers; each process compiles `any` of a comparison.
+            reached = distance[..., options.targets]
+            if not reached.size or int(reached.min()) >= 0:
+                return
         yield level
         level += 1
 

@@ -26,8 +26,8 @@ import cupy
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
+from rapids_trav.engines.cuda.device_memory import device_memory
 from rapids_trav.engines.cuda.runtime import loader
-from rapids_trav.engines.cuda.runtime.memory import saying_what_is_needed
 from rapids_trav.memory.model.build import LARGE, RANGES, device_build_bytes, vertex_bytes
 
 Chunks = Callable[[], Iterable[tuple[Array, ...]]]
@@ -61,7 +61,7 @@ def build_adjacency(
     weight = parts[0][2].dtype.itemsize if weighted else 0
     task = "building the adjacency" + (" with weights" if weighted else "")
     n_bytes = device_build_bytes(n_vertices, n_entries, weight, symmetric=symmetric, large=large)
-    with saying_what_is_needed(task, n_bytes):
+    with device_memory(task, n_bytes):
         if vertex_bytes(n_vertices) == 8:
             return wide_adjacency(parts, n_vertices, symmetric)
         if n_entries >= large:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import Self
 
@@ -194,17 +194,11 @@ def shifted(memory: Array, begin: int, dtype: np.dtype, first: int) -> int:
     return (memory.data.ptr + begin - first * dtype.itemsize) % (1 << 64)
 
 
-@contextmanager
-def saying_what_is_needed(task: str, n_bytes: int) -> Iterator[None]:
-    """Replace an allocator's error by one that names the bytes and the remedy."""
-    try:
-        yield
-    except TravMemoryError:
-        raise
-    except MemoryError as error:
-        free, total = cupy.cuda.runtime.memGetInfo()
-        raise TravMemoryError(
-            f"{task} needs about {readable(n_bytes)} of GPU memory, but {readable(free)} of the device's "
-            f"{readable(total)} are free (memory pools and other arrays hold the rest): free frames that "
-            f"are no longer needed, or choose engine='cpu'."
-        ) from error
+def shortage(task: str, n_bytes: int) -> TravMemoryError:
+    """Return an error, in place of an allocator's, that names the bytes and the remedy."""
+    free, total = cupy.cuda.runtime.memGetInfo()
+    return TravMemoryError(
+        f"{task} needs about {readable(n_bytes)} of GPU memory, but {readable(free)} of the device's "
+        f"{readable(total)} are free (memory pools and other arrays hold the rest): free frames that "
+        f"are no longer needed, or choose engine='cpu'."
+    )
