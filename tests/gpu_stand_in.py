@@ -45,6 +45,6 @@ class Gpu(CpuEngine):
     def run(self, view, program, state, options):
         if view.pages is None:
             return super().run(view, program, state, options)
-        plan, budget = plan_stream(view, program, options, 4, 16384), view.pages.budget
+        plan, budget = plan_stream(view, program, options, 4), view.pages.budget
         with budget.hold(plan.resident_bytes, "vertices"), budget.hold(plan.buffer_bytes, "pages"):
             return super().run(replace(view, pages=None), program, state, options)

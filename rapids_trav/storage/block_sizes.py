@@ -82,9 +82,6 @@ def adding_up(view: MemoryView, n_sources: int, of: SumsOf, bounds: bool = False
         yield together
 
 
-PIECE_EDGES = 1 << 14  # edges of a piece of a long row on a GPU, at least
-
-
 def least_of_run(place: Place, view: GatherView, program: Program, options: RunOptions) -> int:
     """Return bytes that suffice for a run on an engine whose arrays are in `place`.
 
@@ -102,4 +99,4 @@ def least_of_run(place: Place, view: GatherView, program: Program, options: RunO
         return blocks.least_bytes(view, program, options)
     from rapids_trav.engines.cuda.stream import plan
 
-    return plan.least_bytes(view, program, options, OFFSET_BYTES, PIECE_EDGES)
+    return plan.least_bytes(view, program, options, OFFSET_BYTES)

@@ -30,17 +30,16 @@ def host_view(engine):
 
 def asked_of(engine, view, n_streams, gather="rows"):
     """Return the arguments of an engine's `run` for one iteration in which no page stays on the GPU."""
-    from rapids_trav.engines.cuda.programs.row_gather import PIECE_EDGES
     from rapids_trav.engines.cuda.stream.plan import plan_stream
 
     program = shipped.connected_components()
     options = RunOptions(mode="pull", max_iterations=1, trace=True, n_streams=n_streams, gather=gather)
     firsts = np.linspace(0, N, PAGES + 1).astype(np.int64)
     roomy = replace(view, pages=Pages(firsts, Budget(1 << 30), n_streams))
-    plan = plan_stream(roomy, program, options, 4, PIECE_EDGES)
+    plan = plan_stream(roomy, program, options, 4)
     limit = plan.resident_bytes + plan.n_slots * plan.slot_bytes
     tight = replace(view, pages=Pages(firsts, Budget(limit), n_streams))
-    assert plan_stream(tight, program, options, 4, PIECE_EDGES).n_kept == 0
+    assert plan_stream(tight, program, options, 4).n_kept == 0
     state = RunState(engine.xp.arange(N, dtype=program.dtype), engine.xp.ones(N, bool))
     return tight, program, state, options
 

@@ -242,7 +242,7 @@ def test_buffers_take_the_bytes_that_were_planned(engine, views, weighted, monke
     view, program = in_budget(views("rmat", asked), 350_000), question(asked, CASES["rmat"])[0]
     packed = packed_on_gpu(view.into.row_offsets, view.into.column_indices)
     options = RunOptions(weighted=weighted)
-    chosen = chosen_plan(with_home(view, PackedHome()), program, options, 4, 16384, lambda: packed)
+    chosen = chosen_plan(with_home(view, PackedHome()), program, options, 4, lambda: packed)
     assert chosen.packed is packed and 0 < chosen.n_kept < chosen.n_pages
     buffers = Buffers(chosen)
     held = [slot.memory.nbytes for slot in buffers.slots] + [home.nbytes for home in buffers.kept.values()]

@@ -90,6 +90,6 @@ def test_short_rows_leave_no_room_in_pages(engine, cpu):
     assert isinstance(graph.storage, Paged)
     view, options = graph.storage.gather_view("out", None, False, False), RunOptions(mode="pull")
     graph.budget.limit = 2_100_000
-    plan = plan_stream(view, shipped.pagerank(), options, 4, 16384)
+    plan = plan_stream(view, shipped.pagerank(), options, 4)
     room = graph.budget.free - plan.resident_bytes
     assert plan.n_pages > plan.n_slots and plan.n_slots * plan.slot_bytes > 0.9 * room

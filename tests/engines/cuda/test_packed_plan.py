@@ -17,7 +17,6 @@ from rapids_trav.memory.budget import Budget
 from rapids_trav.programs import shipped
 from rapids_trav.storage.paged import cut_within
 
-PIECE = 16384
 OFFSETS, COLUMNS = rows_of(np.sort(np.random.default_rng(4).zipf(1.6, 3000).clip(max=2500))[::-1], 3000)
 PROGRAM = shipped.pagerank()
 
@@ -57,10 +56,10 @@ def test_plans_keep_the_budget_and_more_pages(packed, n_streams, weight):
     for limit in range(100_000, 1_200_000, 25_000):
         view = paged_view(limit, weight=weight)
         try:
-            plain = plan_stream(view, PROGRAM, options, 4, PIECE)
+            plain = plan_stream(view, PROGRAM, options, 4)
         except TravMemoryError:
             continue
-        plan = plan_packed(view, PROGRAM, options, 4, PIECE, packed)
+        plan = plan_packed(view, PROGRAM, options, 4, packed)
         if plan is None:
             assert plain.n_kept == 0
             continue
@@ -75,7 +74,7 @@ def test_plans_keep_the_budget_and_more_pages(packed, n_streams, weight):
 
 
 def test_parts_lie_apart_within_their_buffers(packed):
-    plan = plan_packed(paged_view(300_000, weight="float32"), PROGRAM, RunOptions(), 4, PIECE, packed)
+    plan = plan_packed(paged_view(300_000, weight="float32"), PROGRAM, RunOptions(), 4, packed)
     assert 0 < plan.n_kept < plan.n_pages
     for page, layout in enumerate(plan.layouts):
         n_edges = plan.edges(page)[1] - plan.edges(page)[0]
@@ -97,7 +96,7 @@ def test_a_long_row_costs_slots(packed):
     for limit in range(600_000, 1_400_000, 50_000):
         view, firsts = paged_view(limit), np.array([0, 1500, 3000])
         view = replace(view, pages=replace(view.pages, firsts=firsts, n_streams=3, cut=None))
-        plan = plan_packed(view, PROGRAM, RunOptions(), 4, PIECE, packed)
+        plan = plan_packed(view, PROGRAM, RunOptions(), 4, packed)
         if plan is not None:
             assert plan.resident_bytes + plan.buffer_bytes <= limit
             slots.add(plan.n_slots)
@@ -114,7 +113,7 @@ def test_columns_are_packed_unless_all_pages_stay_as_they_are(packed):
 
         options = RunOptions(compress=compress)
         view = paged_view(limit, PackedHome())
-        return chosen_plan(view, PROGRAM, options, 4, PIECE, pack).packed, len(packs)
+        return chosen_plan(view, PROGRAM, options, 4, pack).packed, len(packs)
 
     assert chosen(300_000, None) == (packed, 1)
     assert chosen(300_000, False) == (None, 0)
@@ -123,7 +122,7 @@ def test_columns_are_packed_unless_all_pages_stay_as_they_are(packed):
     assert chosen(10**7, True) == (packed, 1)
     assert chosen(300_000, True, None) == (None, 1)
     view = paged_view(300_000)  # without a keeper of the columns
-    assert chosen_plan(view, PROGRAM, RunOptions(compress=True), 4, PIECE, lambda: packed).packed is None
+    assert chosen_plan(view, PROGRAM, RunOptions(compress=True), 4, lambda: packed).packed is None
 
 
 @pytest.mark.parametrize(
@@ -142,11 +141,11 @@ def test_the_form_is_that_of_the_faster_sweep(packed, launch_bytes, packs, is_pa
     monkeypatch.setattr(page_plan, "MOST_PAGE_BYTES", 1 << 28)
     asked = []
     view = paged_view(150_000, PackedHome())
-    plan = chosen_plan(view, PROGRAM, RunOptions(), 4, PIECE, lambda: asked.append(1) or packed)
+    plan = chosen_plan(view, PROGRAM, RunOptions(), 4, lambda: asked.append(1) or packed)
     assert ((plan.packed is packed), len(asked)) == (is_packed, packs)
     for compress in (False, True):
         view = paged_view(150_000, PackedHome())
-        plan = chosen_plan(view, PROGRAM, RunOptions(compress=compress), 4, PIECE, lambda: packed)
+        plan = chosen_plan(view, PROGRAM, RunOptions(compress=compress), 4, lambda: packed)
         assert (plan.packed is packed) == compress
 
 
@@ -163,7 +162,7 @@ def test_packed_pages_are_fewer_bytes_though_their_slots_are_larger(
 
     for limit in range(160_000, 900_000, 20_000):
         view, options = paged_view(limit, PackedHome()), RunOptions(n_streams=n_streams)
-        plain = plan_stream(view, PROGRAM, options, 4, PIECE)
-        plan = chosen_plan(view, PROGRAM, options, 4, PIECE, lambda: packed)
+        plain = plan_stream(view, PROGRAM, options, 4)
+        plan = chosen_plan(view, PROGRAM, options, 4, lambda: packed)
         assert swept(plan) < 0.75 * swept(plain) or plan.packed is None
         assert (plan.packed is None) == (plain.n_kept == plain.n_pages)

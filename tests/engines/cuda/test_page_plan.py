@@ -21,8 +21,6 @@ from rapids_trav.programs import shipped
 from rapids_trav.storage.paged import cut_within
 from rapids_trav.utilities.sizes import parse_bytes
 
-PIECE = 16384
-
 
 def paged_view(degrees, limit, weight=None):
     """Return a view whose pages are cut for the memory that a budget of `limit` bytes leaves."""
@@ -78,7 +76,7 @@ def test_plans_keep_the_budget(seed, n_streams, weight, gather, monkeypatch):
     for limit in range(60_000, 600_000, 20_000):
         view = paged_view(degrees, limit, weight)
         try:
-            plan = plan_stream(view, program, options, 4, PIECE)
+            plan = plan_stream(view, program, options, 4)
         except TravMemoryError:
             assert smallest is None, "a larger budget is enough if a smaller one is"
             continue
@@ -111,7 +109,7 @@ def test_the_limit_that_a_refusal_names_is_enough_and_hardly_more(
 
     def refused(limit):
         try:
-            plan = plan_stream(paged_view(degrees, limit), program, options, 4, PIECE)
+            plan = plan_stream(paged_view(degrees, limit), program, options, 4)
         except TravMemoryError as error:
             return str(error)
         assert plan.resident_bytes + plan.buffer_bytes <= limit
@@ -131,9 +129,9 @@ def test_most_of_the_memory_is_for_pages_that_stay(monkeypatch):
     degrees = np.full(20_000, 40)
     program, options = shipped.pagerank(), RunOptions()
     for part in (4, 2):
-        vertices = plan_stream(paged_view(degrees, 10**8), program, options, 4, PIECE).resident_bytes
+        vertices = plan_stream(paged_view(degrees, 10**8), program, options, 4).resident_bytes
         quarter = 4 * int(degrees.sum()) // part
-        plan = plan_stream(paged_view(degrees, vertices + quarter), program, options, 4, PIECE)
+        plan = plan_stream(paged_view(degrees, vertices + quarter), program, options, 4)
         stays = sum(layout.kept_bytes for layout in plan.layouts[: plan.n_kept])
         assert plan.n_slots == 3 and stays > 0.8 * quarter
 
@@ -154,7 +152,7 @@ def test_pages_of_which_little_is_copied_are_larger():
 def test_pages_that_stay_lie_among_those_that_are_copied():
     view = paged_view(np.full(100, 64), 10**6)
     view = replace(view, pages=replace(view.pages, firsts=np.arange(0, 101, 10), n_streams=2, cut=None))
-    plan = plan_stream(view, shipped.connected_components(), RunOptions(), 4, PIECE)
+    plan = plan_stream(view, shipped.connected_components(), RunOptions(), 4)
     for n_kept in range(11):
         order = replace(plan, n_kept=n_kept).sweep_order()
         stays = [page < n_kept for page in order]
@@ -168,7 +166,7 @@ def test_pages_that_stay_lie_among_those_that_are_copied():
 def test_the_time_of_a_sweep_is_that_of_the_link_or_of_the_host():
     view = paged_view(np.full(100, 64), 10**6)
     view = replace(view, pages=replace(view.pages, firsts=np.arange(0, 101, 10), n_streams=2, cut=None))
-    plan = plan_stream(view, shipped.connected_components(), RunOptions(), 4, PIECE)
+    plan = plan_stream(view, shipped.connected_components(), RunOptions(), 4)
     assert replace(plan, n_kept=4).sweep_bytes(4, 0) == 10 * page_plan.LAUNCH_BYTES
     million = replace(plan, first_edges=1_000_000 * np.arange(11), n_kept=4)
     assert million.sweep_bytes(4, 8) == 6 * 12_000_000
@@ -177,7 +175,7 @@ def test_the_time_of_a_sweep_is_that_of_the_link_or_of_the_host():
 def test_pages_as_they_are_given():
     view = paged_view(np.full(100, 4), 10**6)
     view = replace(view, pages=replace(view.pages, firsts=np.array([0, 10, 60, 100]), n_streams=2, cut=None))
-    plan = plan_stream(view, shipped.connected_components(), RunOptions(), 4, PIECE)
+    plan = plan_stream(view, shipped.connected_components(), RunOptions(), 4)
     assert plan.firsts.tolist() == [0, 10, 60, 100] and plan.first_edges.tolist() == [0, 40, 240, 400]
     assert plan.n_slots == 2 and plan.n_kept == 3
     assert (plan.rows(1), plan.edges(1)) == ((10, 60), (40, 240))
@@ -186,7 +184,7 @@ def test_pages_as_they_are_given():
 def test_pages_that_stay_are_allocated_together():
     view = paged_view(np.full(100, 64), 10**6)  # a row takes 256 bytes
     view = replace(view, pages=replace(view.pages, firsts=np.arange(101), n_streams=2, cut=None))
-    plan = plan_stream(view, shipped.connected_components(), RunOptions(), 4, PIECE)
+    plan = plan_stream(view, shipped.connected_components(), RunOptions(), 4)
     assert plan.n_kept == 100
     for n_bytes, longest in ((1, 1), (256, 1), (1000, 4), (1 << 20, 100)):
         together = list(plan.kept_together(n_bytes))
@@ -196,9 +194,7 @@ def test_pages_that_stay_are_allocated_together():
 
 
 def test_a_graph_without_vertices():
-    plan = plan_stream(
-        paged_view(np.empty(0, int), 10**6), shipped.connected_components(), RunOptions(), 4, PIECE
-    )
+    plan = plan_stream(paged_view(np.empty(0, int), 10**6), shipped.connected_components(), RunOptions(), 4)
     assert (plan.n_pages, plan.n_slots, plan.buffer_bytes) == (0, 1, 0)
 
 

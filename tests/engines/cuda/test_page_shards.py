@@ -54,7 +54,7 @@ def test_pages_are_the_longest_runs_of_whole_shards_that_fit(name, weight, monke
     pages = Pages(np.array([0, len(row_offsets) - 1]), budget, 3, cut_within(budget, row_offsets, edge, 8))
     view = GatherView(rows, rows, weights, np.diff(row_offsets), pages)
     options = RunOptions(gather="replicas", mode="pull")
-    plan = plan_stream(view, shipped.connected_components(), options, 4, 16384)
+    plan = plan_stream(view, shipped.connected_components(), options, 4)
     shards = cut_shards(row_offsets, 28_000, FEWEST_PIECE_EDGES, "formula", plan.firsts[1:])
 
     def n_bytes(first, last):

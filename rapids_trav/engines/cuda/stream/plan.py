@@ -13,12 +13,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rapids_trav.csr.packed import START, PackedColumns, blocks_of
+from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES
 from rapids_trav.engines.runs import GatherView, RunOptions, run_shape
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.memory.model.program import LOCAL_BYTES, page_table_bytes, streamed_bytes
 from rapids_trav.programs.definition import Program
 
 ALIGNMENT = 256
+PIECE_EDGES = PROGRAM_TUNABLES["gas_rows.cu"]["PIECE_EDGES"]
 MOST_PAGE_BYTES = 1 << 28  # 5 ms of a link; smaller pages lose less time at the ends of an iteration
 # Bytes that the link copies while the host launches a page: at 55 GB/s in 38 us.
 LAUNCH_BYTES = 1 << 21
@@ -165,31 +167,27 @@ class StreamPlan:
         return columns + (last - first) * weight
 
 
-def plan_stream(
-    view: GatherView, program: Program, options: RunOptions, offset: int, piece_edges: int
-) -> StreamPlan:
+def plan_stream(view: GatherView, program: Program, options: RunOptions, offset: int) -> StreamPlan:
     """Return a plan within the free memory of the budget, for offsets of `offset` bytes on the device.
 
     If the vertices and one page do not fit, the error names a limit that is sufficient.
     """
     try:
-        return plan_within(view, program, options, offset, piece_edges, 0)
+        return plan_within(view, program, options, offset, 0)
     except TravMemoryError:
         assert view.pages is not None
-    needed = least_bytes(view, program, options, offset, piece_edges)
+    needed = least_bytes(view, program, options, offset)
     raise view.pages.budget.refusal(needed, f"program {program.name!r} and a page of the edges")
 
 
-def least_bytes(
-    view: GatherView, program: Program, options: RunOptions, offset: int, piece_edges: int
-) -> int:
+def least_bytes(view: GatherView, program: Program, options: RunOptions, offset: int) -> int:
     """Return about the least free memory for which there is a plan."""
     assert view.pages is not None
     free = view.pages.budget.free
 
     def fits(n_bytes: int) -> bool:
         try:
-            plan_within(view, program, options, offset, piece_edges, n_bytes - free)
+            plan_within(view, program, options, offset, n_bytes - free)
         except TravMemoryError:
             return False
         return True
@@ -208,7 +206,6 @@ def plan_within(
     program: Program,
     options: RunOptions,
     offset: int,
-    piece_edges: int,
     more: int,
     packed: PackedColumns | None = None,
     most_bytes: int | None = None,
@@ -225,7 +222,7 @@ def plan_within(
     asked = max(options.n_streams, 1)
     run = run_shape(view, program, options)
     local = LOCAL_BYTES if run.shards else 0
-    base = streamed_bytes(run, offset, piece_edges)
+    base = streamed_bytes(run, offset, PIECE_EDGES)
     gaps = 3 * ALIGNMENT * asked  # between the parts of pages
     if most_bytes is None:
         share = 1.0 if packed is None else packed.page_bytes(0, into.n_edges) / max(into.n_edges * column, 1)
@@ -294,7 +291,6 @@ def chosen_plan(
     program: Program,
     options: RunOptions,
     offset: int,
-    piece_edges: int,
     pack: Callable[[], PackedColumns | None],
 ) -> StreamPlan:
     """Return the plan of a run, with packed columns if a sweep over them is faster.
@@ -304,7 +300,7 @@ def chosen_plan(
     both forms.  `options.compress` may ask for one form in any case.  `pack` packs the columns, if that was
     not done before; it returns None if they are not worth it.
     """
-    plain = plan_stream(view, program, options, offset, piece_edges)
+    plain = plan_stream(view, program, options, offset)
     assert view.pages is not None
     home, asked = view.pages.packed, options.compress
     column = view.into.column_indices.dtype.itemsize
@@ -314,19 +310,14 @@ def chosen_plan(
     if home is None or asked is False or (waits_for_host and asked is None):
         return plain
     columns = home.get(pack)
-    packed = None if columns is None else plan_packed(view, program, options, offset, piece_edges, columns)
+    packed = None if columns is None else plan_packed(view, program, options, offset, columns)
     if packed is None or (asked is None and packed.sweep_bytes(*edge) >= as_they_are):
         return plain
     return packed
 
 
 def plan_packed(
-    view: GatherView,
-    program: Program,
-    options: RunOptions,
-    offset: int,
-    piece_edges: int,
-    packed: PackedColumns,
+    view: GatherView, program: Program, options: RunOptions, offset: int, packed: PackedColumns
 ) -> StreamPlan | None:
     """Return a plan with packed columns, or None if none fits.
 
@@ -337,9 +328,7 @@ def plan_packed(
     most_bytes: int | None = None
     for _ in range(TRIES):
         try:
-            plan = plan_within(
-                view, program, options, offset, piece_edges, 0, packed=packed, most_bytes=most_bytes
-            )
+            plan = plan_within(view, program, options, offset, 0, packed=packed, most_bytes=most_bytes)
         except TravMemoryError:  # so many pages that their table does not fit
             return None
         room = view.pages.budget.free - plan.resident_bytes

@@ -30,7 +30,6 @@ from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.engines.cpu.programs.run import notify_along
 from rapids_trav.engines.cuda.build.host_rows import offsets_on_device, over_host
 from rapids_trav.engines.cuda.build.in_memory import edge_type
-from rapids_trav.engines.cuda.programs.row_gather import PIECE_EDGES
 from rapids_trav.engines.cuda.programs.run import VERTICES, DeviceExecutor
 from rapids_trav.engines.cuda.programs.state import ProgramState
 from rapids_trav.engines.cuda.runtime.memory import bytes_to_device
@@ -56,7 +55,7 @@ class StreamedExecutor(DeviceExecutor):
         self.view, budget = view, view.pages.budget
         self._options = options
         offset, pack = edge_type(view.into.n_edges).itemsize, partial(packed_columns, view.into, budget)
-        plan = self.plan = chosen_plan(view, program, options, offset, PIECE_EDGES, pack)
+        plan = self.plan = chosen_plan(view, program, options, offset, pack)
         with ExitStack() as held:
             held.enter_context(budget.hold(plan.resident_bytes, VERTICES))
             self.state = ProgramState(_resident(view, program), program, start, options, TALLY_ROWS)
