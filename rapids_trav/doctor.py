@@ -16,22 +16,10 @@ from rapids_trav.frames.columns import Frame
 from rapids_trav.utilities.machine import EXTRAS, GPU_PACKAGES, Driver, find_driver, find_version
 
 BASE_PACKAGES = ("numpy", "pandas", "pyarrow", "numba")
-MORE_PACKAGES = (
-    "matplotlib",
-    "scipy",
-    "dask",
-    "networkx",
-    "polars",
-    "duckdb",
-    "igraph",
-)  # for --plot, Matrix Market files, graphs on workers, the backend; frames and graphs of other libraries
-MORE_GPU_PACKAGES = (
-    "dask-cudf",
-    "dask-cuda",
-    "nvidia-nccl",
-    "pylibcugraph",
-    "cugraph",
-)  # for several GPUs, and for comparisons
+# For --plot, Matrix Market files, graphs on workers, the backend; frames and graphs of other libraries.
+MORE_PACKAGES = ("matplotlib", "scipy", "dask", "networkx", "polars", "duckdb", "igraph")
+# For several GPUs, and for comparisons.
+MORE_GPU_PACKAGES = ("dask-cudf", "dask-cuda", "nvidia-nccl", "pylibcugraph", "cugraph")
 
 
 @dataclass(frozen=True)

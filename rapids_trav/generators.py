@@ -7,7 +7,6 @@ divided into pieces.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import ModuleType
@@ -18,8 +17,9 @@ import pandas as pd
 from rapids_trav.errors import TravError, TravMemoryError, written
 from rapids_trav.frames import proxies
 from rapids_trav.frames.columns import Array, Frame
-from rapids_trav.io import check_library
+from rapids_trav.io import LIBRARIES
 from rapids_trav.io.tables import import_cudf
+from rapids_trav.utilities.checks import integer, one_of
 from rapids_trav.utilities.machine import available_bytes
 from rapids_trav.utilities.progress import ProgressOption, check_progress, opened, report, shown
 from rapids_trav.utilities.sizes import readable
@@ -84,7 +84,7 @@ def rmat(
     >>> len(edges), edges["src"].dtype
     (16384, dtype('int32'))
     """
-    scale, n_edges, seed = _rmat_arguments(scale, edge_factor, seed, library)
+    scale, n_edges, seed = _rmat_arguments(scale, edge_factor, seed)
     _check_room(n_edges, _rmat_dtype(scale), library, "; rmat_frames makes them a frame at a time")
     with shown("rmat", progress):
         return rmat_part(scale, 0, n_edges, seed, library, report)
@@ -112,7 +112,7 @@ def rmat_frames(
     >>> rapids_trav.Graph.from_edges(edges).n_edges
     1024
     """
-    scale, n_edges, seed = _rmat_arguments(scale, edge_factor, seed, library)
+    scale, n_edges, seed = _rmat_arguments(scale, edge_factor, seed)
     rows = _whole("rows", rows, 1)
     _check_room(min(rows, n_edges), _rmat_dtype(scale), library, ", or give fewer rows")
     check_progress(progress)
@@ -128,11 +128,8 @@ def rmat_frames(
     return frames()
 
 
-def _rmat_arguments(
-    scale: object, edge_factor: object, seed: object, library: object
-) -> tuple[int, int, int]:
+def _rmat_arguments(scale: object, edge_factor: object, seed: object) -> tuple[int, int, int]:
     """Check the arguments; return the scale, the number of edges and the seed."""
-    check_library(library)
     scale = _whole("scale", scale, 0, MOST_SCALE)
     return scale, _whole("edge_factor", edge_factor, 0) << scale, _whole("seed", seed, 0)
 
@@ -298,18 +295,15 @@ def _dtype(n_vertices: int) -> np.dtype:
 
 def _whole(what: str, value: object, first: int, last: int = MOST) -> int:
     """Return an integer from `first` to `last`; refuse booleans and floats."""
-    try:
-        number = operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        number = first - 1
-    if isinstance(value, (bool, np.bool_)) or not first <= number <= last:
+    number = integer(value)
+    if number is None or not first <= number <= last:
         raise TravError(f"{what}={written(value)} is not accepted: give an integer from {first} to {last}.")
     return number
 
 
 def _check_room(n_edges: int, dtype: np.dtype, library: str, other: str = "") -> None:
     """Refuse edges that do not fit in the free host memory; on a GPU the allocator checks."""
-    check_library(library)
+    one_of("library", library, LIBRARIES)
     needed = 2 * n_edges * dtype.itemsize
     if library == "pandas" and needed > (free := available_bytes()):
         raise TravMemoryError(
@@ -319,7 +313,6 @@ def _check_room(n_edges: int, dtype: np.dtype, library: str, other: str = "") ->
 
 
 def _arrays(library: str) -> ModuleType:
-    check_library(library)
     if library == "cudf":
         import_cudf()
         import cupy

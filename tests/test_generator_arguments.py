@@ -24,7 +24,7 @@ def test_what_is_no_number_of_anything(function, arguments, value):
     for name in numbers:
         with pytest.raises(TravError, match=rf"{name}=.* is not accepted: give an integer from 0 to "):
             function(**{**arguments, name: value})
-    with pytest.raises(TravError, match=r"library=.* is not known: choose 'pandas' or 'cudf'\.$"):
+    with pytest.raises(TravError, match=r"library=.* is not known: choose one of 'pandas', 'cudf'\.$"):
         function(**arguments, library=value)
 
 

@@ -29,7 +29,7 @@ SEEN, TAKEN = 1, 2  # bits of a vertex state: it is a seed; it has a number or i
 
 
 def grown(row_offsets: Array, column_indices: Array, page_edges: int = PAGE_EDGES) -> Array:
-    """Return the vertices in the order of searches bounded by `page_edges`; rows must have edges both ways."""
+    """Return the vertices in the order of searches bounded by `page_edges`; rows have edges both ways."""
     n = len(row_offsets) - 1
     order = np.empty(n, column_indices.dtype)
     seeds, state = np.empty_like(order), np.zeros(n, np.uint8)

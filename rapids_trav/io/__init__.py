@@ -18,13 +18,13 @@ from rapids_trav.io.formats import FORMATS, check_columns
 from rapids_trav.io.inspection import EdgeFileReport, inspect
 from rapids_trav.io.tables import import_cudf
 from rapids_trav.io.write import check_output, check_writable, write_frame
+from rapids_trav.utilities.checks import one_of
 from rapids_trav.utilities.locations import file_location
 from rapids_trav.utilities.progress import ProgressOption, shown
 
 __all__ = [
     "FORMATS",
     "EdgeFileReport",
-    "check_library",
     "check_output",
     "check_writable",
     "inspect_edges",
@@ -32,6 +32,7 @@ __all__ = [
     "write_frame",
 ]
 
+LIBRARIES = ("pandas", "cudf")
 Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
 
 
@@ -127,7 +128,7 @@ def read_edges(
     0           01          2   5
     1            2          3   7
     """
-    check_library(library)
+    one_of("library", library, LIBRARIES)
     _check_names("columns", columns)
     options = FileOptions(
         src, dst, weight, format, delimiter, header, comment, quote, encoding, decimal, string_ids
@@ -201,12 +202,6 @@ def _locations(path: Paths) -> list[Path]:
         if not one.exists():
             raise TravError(f"There is no file {one}: check the path.")
     return paths
-
-
-def check_library(library: object) -> None:
-    """Refuse a value that is not the name of a frame library."""
-    if not isinstance(library, str) or library not in ("pandas", "cudf"):
-        raise TravError(f"library={written(library)} is not known: choose 'pandas' or 'cudf'.")
 
 
 def _check_names(what: str, names: Values) -> None:

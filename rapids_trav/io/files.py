@@ -22,9 +22,8 @@ from rapids_trav.io.tables import (
     EdgeTable,
     check_ends,
     range_of,
-    read_feather,
+    read_arrow,
     read_json,
-    read_orc,
     read_parquet,
     read_schema,
     refuse_nested,
@@ -141,7 +140,7 @@ def _read_file(file: Path, options: FileOptions, both: bool) -> EdgeTable:
         if format == "json":
             table, directed, vertices = read_json(file, options.encoding)
         else:
-            table = (read_feather if format == "feather" else read_orc)(file)
+            table = read_arrow(file, format)
             for name, index in range_of(table.schema).items():
                 table = table.add_column(0, name, pa.array(index))
             # Without the metadata of pandas, which would make columns an index.
@@ -206,15 +205,8 @@ def _read_parquet(
                 )
         report(len(frames), len(paths), "files")
     frame: Frame = frames[0] if len(frames) == 1 else pd.concat(frames)
-    if (
-        columns is None
-        and set(names) - set(map(str, frame.columns))
-        and not set(names)
-        - {
-            *map(str, frame.columns),
-            *frame.index.names,
-        }
-    ):  # pandas took them for its index
+    in_index = set(names) - set(map(str, frame.columns))
+    if columns is None and in_index and in_index <= set(frame.index.names):
         frame = frame.reset_index()[names]
     elif len(frames) > 1:
         frame = frame.reset_index(drop=True)

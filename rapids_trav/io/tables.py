@@ -150,23 +150,16 @@ def check_ends(path: Path, table: pa.Table, names: Sequence[str]) -> None:
             )
 
 
-def read_feather(path: Path) -> pa.Table:
-    """Read a file of Feather or of Arrow's IPC formats."""
+def read_arrow(path: Path, format: str) -> pa.Table:
+    """Read a file of ORC or Feather, or of Arrow's IPC formats."""
     try:
         with open_bytes(path) as stream:
             content = pa.py_buffer(stream.read())
+        if format == "orc":
+            return pa.orc.read_table(pa.BufferReader(content))
         if content[:4].to_pybytes() == b"\xff\xff\xff\xff":
             return pa.ipc.open_stream(content).read_all()
         return pa.feather.read_table(pa.BufferReader(content))
-    except (OSError, pa.ArrowException) as error:
-        raise reading_error(path, error) from error
-
-
-def read_orc(path: Path) -> pa.Table:
-    """Read a file of ORC."""
-    try:
-        with open_bytes(path) as stream:
-            return pa.orc.read_table(pa.BufferReader(stream.read()))
     except (OSError, pa.ArrowException) as error:
         raise reading_error(path, error) from error
 

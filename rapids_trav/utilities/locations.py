@@ -9,40 +9,27 @@ from pathlib import Path
 from rapids_trav.errors import TravError, written
 
 
-def location(what: str, value: object) -> Path:
-    """Return the path given by the option called `what`, or refuse what cannot be one on this system."""
-    path = _text(value)
-    if not path or "\0" in path or not _is_text(path):
-        raise _not_a_path(what, value, "folder")
+def location(what: str, value: object, of: str = "folder") -> Path:
+    """Return the path, if `reachable`, of what the option called `what` names: a folder, or as `of` says."""
+    try:
+        path = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
+    except TypeError:  # an object whose class claims to be a path but is not
+        path = None
+    if not path or not isinstance(path, str):
+        raise TravError(f"{what}={written(value)} is not a path: give the name of a {of}.")
     return reachable(Path(path))
 
 
 def file_location(what: str, value: object, of: str = "file") -> Path:
-    """Return the path, if `reachable`, of what the argument called `what` names: a file, or as `of` says."""
-    path = _text(value)
-    if not path:
-        raise _not_a_path(what, value, of)
-    place = reachable(Path(path))
+    """Return the path, if `reachable`, of a file that Arrow can open."""
+    place = location(what, value, of)
     try:
-        path.encode()
+        str(place).encode()
     except UnicodeEncodeError:
         raise TravError(
-            f"{written(path)} has a name that is not valid Unicode, which Arrow cannot open: rename it."
+            f"{written(str(place))} has a name that is not valid Unicode, which Arrow cannot open: rename it."
         ) from None
     return place
-
-
-def _text(value: object) -> str | None:
-    """Return a path as text; None if it is not a path, or is one of bytes."""
-    try:
-        path = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
-    except TypeError:  # an object whose class claims to be a path but is not
-        return None
-    return path if isinstance(path, str) else None
-
-
-def _not_a_path(what: str, value: object, of: str) -> TravError:
-    return TravError(f"{what}={written(value)} is not a path: give the name of a {of}.")
 
 
 def reachable(path: Path) -> Path:
@@ -59,14 +46,6 @@ def reachable(path: Path) -> Path:
             f"{written(str(path))} has a character that no file name can have: use another path."
         ) from error
     return path
-
-
-def _is_text(path: str) -> bool:
-    try:
-        os.fsencode(path)
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def folder(what: str, value: object) -> Path:

@@ -230,5 +230,5 @@ def test_a_header_as_it_should_be(tmp_path):
 
 
 def test_a_null_character_is_in_no_path():
-    with pytest.raises(TravError, match=r"checkpoint='a.x00b' is not a path"):
+    with pytest.raises(TravError, match=r"'a.x00b' has a character that no file name can have"):
         Writer("a\0b", RUN)
