@@ -37,8 +37,7 @@ from rapids_trav.engines.interface import BfsOptions, Engine
 from rapids_trav.engines.runs import GatherView, Run
 from rapids_trav.errors import TravError, written
 from rapids_trav.frames.columns import Masked
-from rapids_trav.frames.decimals import column_of, from_integers
-from rapids_trav.frames.sums import LIMIT, magnitude
+from rapids_trav.frames.decimals import LIMIT, column_of, from_integers, magnitude
 from rapids_trav.ids.maps import Column, vertex_dtype
 from rapids_trav.memory.budget import holding
 from rapids_trav.memory.model.build import TIGHT_BYTES

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from rapids_trav.edges.arrow_edges import ArrowEdges
-from rapids_trav.edges.edge_source import EdgeSource, FrameEdges, GraphDefaults
+from rapids_trav.edges.edge_source import ArrowEdges, EdgeSource, FrameEdges, GraphDefaults
 from rapids_trav.errors import TravError, first_line, type_name
 from rapids_trav.frames.columns import Dtype, Frame, Values, library_of
 from rapids_trav.frames.exchange import with_sums

@@ -1,4 +1,4 @@
-"""Edges that a graph reads: their base class, and edges in frames of pandas or cuDF or in Dask frames.
+"""Edges that a graph reads: their base class, those in frames of each library, and those of a function.
 
 The graph reads the edges again for their columns (`where`, `khop`).  It keeps shallow copies of frames, which
 share the values.  Columns that the caller replaces, renames, adds or drops later do not affect the graph, nor
@@ -12,14 +12,16 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from itertools import accumulate
 from typing import NamedTuple, Self
 
+import numpy as np
 import pyarrow as pa
 
-from rapids_trav.errors import TravError, UnknownColumnError
-from rapids_trav.frames import proxies
-from rapids_trav.frames.columns import Array, Frame, Series, library_of
+from rapids_trav.errors import TravError, UnknownColumnError, type_name
+from rapids_trav.frames import forms, proxies
+from rapids_trav.frames.columns import Array, Frame, Series, Values, library_of, move
 from rapids_trav.frames.libraries import Library, library
 
 MIXED_LIBRARIES = "The edge frames are of pandas and of cuDF: convert them to one library."
@@ -116,7 +118,7 @@ class FrameEdges(EdgeSource):
         self.library = operations or library(kinds.pop() or "pandas", proxied)
         self.columns = list(frames[0].columns)
         for frame in frames[1:]:
-            check_columns(frame, self.columns)
+            _check_columns(frame, self.columns)
         self._frames = [self.library.native(frame.copy(deep=False)) for frame in frames]
         self.n_frames = len(frames)
 
@@ -157,6 +159,146 @@ class DaskEdges(EdgeSource):
             yield self.library.native(proxies.opened(frame.get_partition(i).compute(), on_gpu=False))
 
 
+class ArrowEdges(EdgeSource):
+    """Frames that are read through Arrow: of polars, pyarrow, DuckDB, or any object with an Arrow stream.
+
+    A stream, which may be readable only once, is kept as a table.  Only the requested columns are converted
+    to pandas or cuDF; rows are taken from the kept frames, so other columns keep their own types.
+    """
+
+    def __init__(
+        self,
+        frames: Sequence[Values],
+        form: forms.Form,
+        engine: object,
+        defaults: GraphDefaults = EdgeSource.defaults,
+    ) -> None:
+        self.defaults = defaults
+        self._form = form
+        self._reader = forms.handed_out(form, engine)
+        self.library: Library = self._reader
+        self._frames = [forms.kept(self._form, frame) for frame in frames]
+        names = self._form.columns(self._frames[0])
+        self.columns: list[Hashable] = [*names]
+        for frame in self._frames[1:]:
+            if missing := set(names) - set(self._form.columns(frame)):
+                raise _absent(min(missing))
+        self.n_frames = len(self._frames)
+        self._firsts = [0, *accumulate(len(frame) for frame in self._frames)]
+
+    @property
+    def row_columns(self) -> list[Hashable]:
+        return []
+
+    def _read(self, columns: Sequence[Hashable] | None, rows: int | None) -> Iterator[Frame]:
+        columns = self.columns if columns is None else columns
+        for first, frame in zip(self._firsts, self._frames, strict=False):
+            step = self._step(frame, columns, rows)
+            for begin in range(0, max(len(frame), 1), step):
+                made = self._reader.read(frame.slice(begin, step), columns)
+                made.index = range(first + begin, first + begin + len(made))
+                yield made
+
+    def _step(self, frame: Values, columns: Sequence[Hashable], rows: int | None) -> int:
+        """Return how many rows to convert at once: all of a dictionary type, whose values would differ."""
+        whole = max(len(frame), 1)
+        if rows is None or len(frame) <= rows:
+            return whole
+        types = forms.columns_of(self._form, frame.slice(0, 0), columns).schema.types
+        return whole if any(map(pa.types.is_dictionary, types)) else rows
+
+    def rows_of(self, frame: Frame, rows: Array) -> Frame:
+        found = move(rows, np) + (int(frame.index[0]) if len(frame) else 0)
+        part = int(np.searchsorted(self._firsts, found[0], side="right")) - 1 if len(found) else 0
+        return self._form.take(self._frames[part], found - self._firsts[part])
+
+    def count_rows(self) -> int:
+        return self._firsts[-1]
+
+    def id_bytes(self, columns: Sequence[Hashable]) -> int:
+        return sum(self._form.nbytes(frame, [str(name) for name in columns]) for frame in self._frames)
+
+
+class GeneratedEdges(EdgeSource):
+    """Edges that a function generates: each call returns a new iterable of frames, of which one is held.
+
+    The function must generate the same edges every time.  Each reading must have the same number of rows, its
+    ends must be vertices of the graph, and it must have the graph's weights.  Other edges between the same
+    vertices are not detected.
+    """
+
+    def __init__(self, make: Callable[[], Iterable[Frame]], engine: object = "auto") -> None:
+        self._make = make
+        frames = self._frames()
+        if frames is self._frames():
+            raise TravError(
+                "edges is a function that returned the same iterator twice: return a new one at each call, "
+                "for example by writing it with yield."
+            )
+        first = next(frames, None)
+        self._form = None if library_of(first) else forms.form_of(first)
+        if first is None:
+            raise TravError(
+                "edges is a function that yields no frames: yield at least one, which may have no rows."
+            )
+        if self._form is not None:
+            self._through_arrow = forms.handed_out(self._form, engine)
+            self.library = self._through_arrow
+            self._dtypes = self._form.dtypes(forms.kept(self._form, first))
+            self.columns = [*self._dtypes]
+            return
+        proxied, first = proxies.is_proxy(first), proxies.opened(first, proxies.wanted_on_gpu(engine))
+        self.library = library(_library_of(first), proxied)
+        self.columns = list(first.columns)
+
+    def _read(self, columns: Sequence[Hashable] | None, rows: int | None) -> Iterator[Frame]:
+        if self._form is not None:
+            yield from self._through_form(self._form, self.columns if columns is None else columns)
+            return
+        for made in self._frames():
+            frame = proxies.opened(made, on_gpu=self.library.name == "cudf")
+            if _library_of(frame) != self.library.name:
+                raise TravError(MIXED_LIBRARIES)
+            _check_columns(frame, self.columns)
+            yield self.library.native(frame)
+
+    def _through_form(self, form: forms.Form, columns: Sequence[Hashable]) -> Iterator[Frame]:
+        """Yield chunks of frames that are read through Arrow, such as those of polars."""
+        for made in self._frames():
+            found = None if library_of(made) else forms.form_of(made)
+            if found is None or found.name != form.name:
+                raise TravError(
+                    f"The edge frames are of {form.name} and of another library: convert them to one library."
+                )
+            frame = forms.kept(form, made)
+            if missing := self._dtypes.keys() - {*form.columns(frame)}:
+                raise _absent(min(missing))
+            yield self._through_arrow.read(frame, columns)
+
+    def rows_of(self, frame: Frame, rows: Array) -> Frame:
+        taken = super().rows_of(frame, rows)
+        return taken if self._form is None else self._form.like(self.library.hand_out(taken), self._dtypes)
+
+    def _frames(self) -> Iterator[Frame]:
+        made = self._make()
+        if library_of(made) or not isinstance(made, Iterable):
+            raise TravError(
+                f"edges is a function that returned an object of type {type_name(made)}: "
+                f"return an iterable of frames, for example by writing it with yield."
+            )
+        return iter(made)
+
+
+def _library_of(frame: object) -> str:
+    kind = library_of(frame)
+    if kind not in ("pandas", "cudf"):
+        raise TravError(
+            f"edges is a function that yielded an object of type {type_name(frame)}: "
+            f"yield frames of pandas, polars, pyarrow or cuDF."
+        )
+    return kind
+
+
 def _opened(frames: Sequence[Frame], engine: object) -> Sequence[Frame]:
     """Return the frames that proxies hold: all on the GPU, or all on the CPU if that is asked or needed."""
     found = [proxies.opened(frame, on_gpu=proxies.wanted_on_gpu(engine)) for frame in frames]
@@ -165,13 +307,13 @@ def _opened(frames: Sequence[Frame], engine: object) -> Sequence[Frame]:
     return [proxies.opened(frame, on_gpu=False) for frame in frames]
 
 
-def check_columns(frame: Frame, columns: Sequence[Hashable]) -> None:
+def _check_columns(frame: Frame, columns: Sequence[Hashable]) -> None:
     """Refuse a frame that lacks a column of the first one."""
     if missing := [name for name in columns if name not in frame.columns]:
-        raise absent(missing[0])
+        raise _absent(missing[0])
 
 
-def absent(name: Hashable) -> UnknownColumnError:
+def _absent(name: Hashable) -> UnknownColumnError:
     """Return the error for a column that a later frame lacks."""
     return UnknownColumnError(
         f"Column {name!r} is in the first edge frame but not in a later one: "

@@ -10,9 +10,7 @@ from typing import Any
 import pandas as pd
 
 from rapids_trav.edges import array_edges
-from rapids_trav.edges.arrow_edges import ArrowEdges
-from rapids_trav.edges.edge_source import DaskEdges, EdgeSource, FrameEdges
-from rapids_trav.edges.generated_edges import GeneratedEdges
+from rapids_trav.edges.edge_source import ArrowEdges, DaskEdges, EdgeSource, FrameEdges, GeneratedEdges
 from rapids_trav.edges.parquet_edges import ParquetEdges
 from rapids_trav.errors import (
     EdgeColumnsError,

@@ -16,8 +16,7 @@ import pandas as pd
 from rapids_trav.errors import TravError, written
 from rapids_trav.frames import forms, proxies
 from rapids_trav.frames.columns import Array, Frame, id_names, written_id
-from rapids_trav.frames.decimals import as_floats, decimals_of
-from rapids_trav.frames.sums import LIMIT, magnitude, sum_dtype
+from rapids_trav.frames.decimals import LIMIT, as_floats, decimals_of, magnitude, sum_dtype
 
 if TYPE_CHECKING:
     import igraph
