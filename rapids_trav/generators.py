@@ -149,7 +149,7 @@ def rmat_part(
     """Return the edges `begin` to `end - 1` of `rmat`, whose arguments were checked."""
     xp, dtype = _arrays(library), _rmat_dtype(scale)
     stream, factor, term = _streams(seed)
-    thresholds = [_threshold(share) for share in (A + B, A / (A + B), C / (1 - A - B))]
+    thresholds = [np.uint64(share * 2**32) for share in (A + B, A / (A + B), C / (1 - A - B))]
     numbers = (stream, *thresholds, factor, term)
     src, dst = xp.empty(end - begin, dtype), xp.empty(end - begin, dtype)
     if library == "cudf":
@@ -283,10 +283,6 @@ def _mix(counter: np.ndarray) -> np.ndarray:
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
-
-
-def _threshold(probability: float) -> np.uint64:
-    return np.uint64(probability * 2**32)
 
 
 def _dtype(n_vertices: int) -> np.dtype:

@@ -22,6 +22,7 @@ from rapids_trav import generators, graph500
 from rapids_trav.engines import select
 from rapids_trav.frames.columns import Frame
 from rapids_trav.graph import Graph
+from rapids_trav.jit.kernels import keeps
 from rapids_trav.programs.shipped import connected_components
 
 SCALE, EDGE_FACTOR = 13, 32  # levels wide enough to be shared by threads
@@ -65,7 +66,7 @@ def warm(engine: str = "cpu", notify: Notify | None = None) -> Warmed:
             if notify is not None:
                 notify(f"{engine}: {what}", done, len(steps))
             ask()
-    return Warmed(engine, time.perf_counter() - start, compiled(), _is_kept(engine))
+    return Warmed(engine, time.perf_counter() - start, compiled(), engine != "cpu" or keeps())
 
 
 def _steps(engine: str) -> Iterator[Step]:
@@ -185,11 +186,3 @@ def _compilations(engine: str) -> Iterator[Callable[[], int | None]]:
 
     with event.install_recorder("numba:compile") as recorder:
         yield lambda: sum(1 for _, record in recorder.buffer if record.is_start)
-
-
-def _is_kept(engine: str) -> bool:
-    if engine != "cpu":
-        return True
-    from rapids_trav.jit.kernels import keeps
-
-    return keeps()

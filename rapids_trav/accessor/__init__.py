@@ -7,6 +7,9 @@ order of imports therefore makes no difference.
 
 from __future__ import annotations
 
+from functools import partial
+from importlib import import_module
+
 import pandas as pd
 from pandas.api.extensions import register_dataframe_accessor
 
@@ -21,8 +24,9 @@ def register() -> None:
     """Register `.trav` on pandas frames, and on frames of the other libraries once these are imported."""
     register_dataframe_accessor("trav")(TravAccessor)
     after_import(proxies.WRAPPERS, _register_proxies)
-    after_import("cudf", _register_cudf)
-    after_import("dask.dataframe", _register_dask)
+    after_import("cudf", partial(_register_by, "cudf.api.extensions"))
+    # A dask_cudf frame is a Dask frame and inherits the accessor.
+    after_import("dask.dataframe", partial(_register_by, "dask.dataframe.extensions"))
     after_import("polars", _register_polars)
     proxies.stay_outside()
 
@@ -46,14 +50,5 @@ def _register_proxies() -> None:
     DataFrame.trav = pd.DataFrame.__dict__["trav"]
 
 
-def _register_cudf() -> None:
-    from cudf.api.extensions import register_dataframe_accessor
-
-    register_dataframe_accessor("trav")(TravAccessor)
-
-
-def _register_dask() -> None:
-    # A dask_cudf frame is a Dask frame and inherits the accessor.
-    from dask.dataframe.extensions import register_dataframe_accessor
-
-    register_dataframe_accessor("trav")(TravAccessor)
+def _register_by(extensions: str) -> None:
+    import_module(extensions).register_dataframe_accessor("trav")(TravAccessor)

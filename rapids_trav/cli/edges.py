@@ -7,10 +7,9 @@ import shutil
 import sys
 import tempfile
 import time
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO
 
 import click
 
@@ -293,7 +292,10 @@ def _stream_as_file(edges: str) -> Path:
     path = Path(folder, "standard-input")
     name = "The standard input" if edges == "-" else edges
     try:
-        with path.open("wb") as file, _opened(edges) as stream:
+        with (
+            path.open("wb") as file,
+            nullcontext(sys.stdin.buffer) if edges == "-" else Path(edges).open("rb") as stream,
+        ):
             shutil.copyfileobj(stream, file)
     except OSError as error:
         raise TravError(
@@ -301,7 +303,3 @@ def _stream_as_file(edges: str) -> Path:
             f"EDGES as a file, or name a folder with more space in the environment variable TMPDIR."
         ) from error
     return path
-
-
-def _opened(edges: str) -> AbstractContextManager[BinaryIO]:
-    return nullcontext(sys.stdin.buffer) if edges == "-" else Path(edges).open("rb")

@@ -77,7 +77,8 @@ def graph500(
     console().print(_summary(report))
     if json_file:
         Path(json_file).write_text(json.dumps(report.as_dict(), indent=2) + "\n", encoding="utf-8")
-    _say_faults(report)
+    for row in report.searches[report.searches["valid"].eq(False).fillna(False)].itertuples():
+        click.echo(f"rapids-trav: the search from root {row.root} is not valid: {row.faults}", err=True)
     return 1 if report.valid is False else 0
 
 
@@ -101,9 +102,3 @@ def _summary(report: Report) -> Table:
     rates = [*(f"bfs_{name}_TEPS" for name in names), "bfs_harmonic_mean_TEPS"]
     table.add_row("GTEPS", *(f"{keys[name] / 1e9:,.3f}" for name in rates))
     return table
-
-
-def _say_faults(report: Report) -> None:
-    wrong = report.searches[report.searches["valid"].eq(False).fillna(False)]
-    for row in wrong.itertuples():
-        click.echo(f"rapids-trav: the search from root {row.root} is not valid: {row.faults}", err=True)

@@ -80,13 +80,12 @@ def _reader(dtype: Dtype, example: object) -> IdReader:
         Decimal: IdReader(Decimal, "decimal numbers"),
         time: IdReader(time.fromisoformat, "times of a day"),
         UUID: IdReader(UUID, "UUIDs"),
-        bytes: IdReader(_bytes, "bytes, as text or as a hexadecimal number such as 0xff00"),
+        bytes: IdReader(
+            lambda text: bytes.fromhex(text[2:]) if text.startswith("0x") else text.encode(),
+            "bytes, as text or as a hexadecimal number such as 0xff00",
+        ),
     }
     return objects.get(type(example), IdReader(str, "words"))
-
-
-def _bytes(text: str) -> bytes:
-    return bytes.fromhex(text[2:]) if text.startswith("0x") else text.encode()
 
 
 def _time(text: str, zone: tzinfo | None) -> pd.Timestamp:

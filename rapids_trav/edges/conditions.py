@@ -63,18 +63,13 @@ def evaluate(test: Test, frame: Frame, library: Library) -> Truth:
         null = _nulls(frame[test.column.name], library)
         return Truth(null, ~null)
     if isinstance(test, Column):
-        test = Comparison(_checked_flags(test, frame, library), "==", True)
+        if kind_of(frame[test.name], library) not in ("truth", None):
+            raise TravError(
+                f"where= uses column {test.name!r} as a condition, but it holds {frame[test.name].dtype}: "
+                f"compare it with a value."
+            )
+        test = Comparison(test, "==", True)
     return _compared(test, frame, library)
-
-
-def _checked_flags(column: Column, frame: Frame, library: Library) -> Column:
-    dtype = frame[column.name].dtype
-    if kind_of(frame[column.name], library) not in ("truth", None):
-        raise TravError(
-            f"where= uses column {column.name!r} as a condition, but it holds {dtype}: compare it with a "
-            f"value."
-        )
-    return column
 
 
 def _compared(test: Comparison, frame: Frame, library: Library) -> Truth:
@@ -149,7 +144,8 @@ def _with_value(test: Comparison, left: Series, library: Library) -> Array:
     elif kind == "duration" and isinstance(value, str):
         value = _duration(test, value)
     elif kind != of_value:
-        raise _unlike(test, left, f"{written(value)} is {_named(of_value)}")
+        named = {"truth": "true or false", "number": "a number"}.get(of_value, of_value)
+        raise _unlike(test, left, f"{written(value)} is {named}")
     if test.operator not in ("==", "!=") and _has_own_order(left):
         place = _place_among(test, left, value)
         return OPERATORS[test.operator](library.array(library.codes(left)), place)
@@ -272,10 +268,6 @@ def _kind_of_arrow(kind: pa.DataType) -> str | None:
         if any(test(kind) for test in tests):
             return named
     return None
-
-
-def _named(kind: str) -> str:
-    return {"truth": "true or false", "number": "a number"}.get(kind, kind)
 
 
 def _incomparable(name: str, column: Series) -> TravError:

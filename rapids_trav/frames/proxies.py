@@ -11,7 +11,6 @@ Nothing here imports cuDF: without cudf.pandas there are no proxies.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -58,17 +57,10 @@ def opened(obj: Any, on_gpu: bool) -> Any:
         return obj.as_cpu_object() if hasattr(obj, "as_cpu_object") else obj
     if type(obj) is dict:
         return dict(zip(opened(list(obj), on_gpu), opened(list(obj.values()), on_gpu), strict=True))
-    if type(obj) in _SEQUENCES and any(_may_hold_proxies(item) for item in _one_of_each_type(obj)):
+    one_of_each = {type(item): item for item in obj} if type(obj) in _SEQUENCES else {}
+    if any(is_proxy(item) or kind in (*_SEQUENCES, dict) for kind, item in one_of_each.items()):
         return type(obj)(opened(item, on_gpu) for item in obj)
     return obj
-
-
-def _one_of_each_type(items: Iterable[object]) -> Iterable[object]:
-    return {type(item): item for item in items}.values()
-
-
-def _may_hold_proxies(item: object) -> bool:
-    return is_proxy(item) or type(item) in (*_SEQUENCES, dict)
 
 
 def wanted_on_gpu(engine: object) -> bool:

@@ -57,7 +57,12 @@ def degrees(chunks: Iterable[tuple[Array, Array]], n: int, engine: Counter) -> A
 def descending(degree: Array, back_end: str, xp: ModuleType) -> Array:
     """Return the vertices by descending degree, ties by ascending id; all back ends give the same order."""
     key = (degree.max() - degree) if len(degree) else degree
-    order = {"radix": _radix_order, "merge": _merge_order}[back_end](key, xp)
+    if back_end == "radix":
+        order = _radix_order(key, xp)
+    elif xp is np:
+        order = np.argsort(key.astype(np.int64), kind="stable")
+    else:
+        order = xp.lexsort(key.astype(np.int64)[None, :])  # Thrust's merge sort
     return order.astype(vertex_dtype(len(degree)))
 
 
@@ -70,13 +75,6 @@ def _radix_order(key: Array, xp: ModuleType) -> Array:
     for shift in range(16, most.bit_length(), 16):
         order = order[np.argsort((key[order] >> shift).astype(np.uint16), kind="stable")]
     return order
-
-
-def _merge_order(key: Array, xp: ModuleType) -> Array:
-    """Return the stable order by comparisons: NumPy's stable sort, or Thrust's merge sort on a GPU."""
-    if xp is not np:
-        return xp.lexsort(key.astype(np.int64)[None, :])
-    return np.argsort(key.astype(np.int64), kind="stable")
 
 
 @dataclass(frozen=True)

@@ -24,19 +24,13 @@ def lookup(what: str, vertices: Values, ids: IdMap, library: Library) -> Array:
     try:
         return _looked_up(what, vertices, ids, library)
     except TravError as error:
-        if ids.width > 1 or not _has_tuples(vertices):
+        several = vertices if isinstance(vertices, list) else [vertices]
+        if ids.width > 1 or not any(isinstance(vertex, tuple) for vertex in several):  # meant as ids, perhaps
             raise
         raise type(error)(
             f"{str(error).rstrip('.')}; a tuple is one id only if ids have several columns, as with "
             f"graph(src=[...], dst=[...])."
         ) from error
-
-
-def _has_tuples(vertices: Values) -> bool:
-    """Return whether tuples may have been meant as ids."""
-    return isinstance(vertices, tuple) or (
-        isinstance(vertices, list) and any(isinstance(vertex, tuple) for vertex in vertices)
-    )
 
 
 def _looked_up(what: str, vertices: Values, ids: IdMap, library: Library) -> Array:

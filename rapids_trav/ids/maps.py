@@ -15,6 +15,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import ModuleType
 from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 
@@ -319,7 +320,7 @@ class SortedIds(AscendingIds):
     def encoder(self, known: bool = False, many: bool = False) -> Encoder:
         if self.dense and (known or many):
             return self.table_encoder(known)
-        rank: Callable[[Array], Array] = self._search if known or many else self._searched
+        rank = self._search if known or many else partial(self.xp.searchsorted, self.ids)
         if known:
             return lambda columns: rank(self._integers(columns[0]))
 
@@ -344,9 +345,6 @@ class SortedIds(AscendingIds):
             return self.xp.where(inside, rank(self.xp.clip(values, first, last)), -1)
 
         return encode
-
-    def _searched(self, values: Array) -> Array:
-        return self.xp.searchsorted(self.ids, values)
 
     def _integers(self, column: Column) -> Array:
         return move(integers(column, self.library, self.ids.dtype), self.xp)

@@ -375,7 +375,7 @@ def _combined(
 
 def _compact(parts: list[IdColumn], library: Library, xp: ModuleType, few: int) -> None:
     """Merge parts of one kind once the added ones are as large as the part to which they are added."""
-    sizes = [_size(part) for part in parts]
+    sizes = [len(part.data[1] if part.kind == "value" else part.data) for part in parts]
     if sum(sizes[1:]) <= max(*sizes[:1], few) and few:
         return
     merged: list[IdColumn] = []
@@ -392,16 +392,13 @@ def _alike(one: IdColumn, other: IdColumn) -> bool:
     return one.dtype == other.dtype
 
 
-def _size(part: IdColumn) -> int:
-    return len(part.data[1]) if part.kind == "value" else len(part.data)
-
-
 def _merged(parts: list[IdColumn], library: Library, xp: ModuleType) -> IdColumn:
     """Merge the distinct ids of all parts; `rows` bounds how sparse they may be for a table."""
     data: Series | tuple[Array, Series]
     if parts[0].kind == "integer":
         arrays = [part.data for part in parts]
-        data = _unique(arrays[0] if len(arrays) == 1 else xp.concatenate(arrays), xp)
+        array = arrays[0] if len(arrays) == 1 else xp.concatenate(arrays)
+        data = pd.unique(array) if xp is np else xp.unique(array)  # on the CPU hashing is faster than sorting
         size = len(data)
     elif parts[0].kind == "category":
         data = library.concat([part.data for part in parts]).drop_duplicates().reset_index(drop=True)
@@ -410,10 +407,3 @@ def _merged(parts: list[IdColumn], library: Library, xp: ModuleType) -> IdColumn
         uniques = library.concat([part.data[1] for part in parts]).drop_duplicates().reset_index(drop=True)
         data, size = (xp.zeros(0, dtype=np.int64), uniques), len(uniques)
     return replace(parts[0], rows=min(sum(part.rows for part in parts), GAPS * size), data=data)
-
-
-def _unique(array: Array, xp: ModuleType) -> Array:
-    """Return the distinct integers in any order; on the CPU hashing is faster than sorting."""
-    if xp is np:
-        return pd.unique(array)
-    return xp.unique(array)

@@ -44,15 +44,15 @@ def files_of(paths: Sequence[Path]) -> list[Path]:
         if not path.is_dir():
             found.append(path)
             continue
-        inside = sorted(file for file in path.rglob("*") if file.is_file() and not _is_ignored(file, path))
+        inside = sorted(
+            file
+            for file in path.rglob("*")
+            if file.is_file() and not any(part.startswith(IGNORED) for part in file.relative_to(path).parts)
+        )
         if not inside:
             raise TravError(f"{path} holds no files of edges: name a file, or a folder that holds some.")
         found += inside
     return found
-
-
-def _is_ignored(file: Path, folder: Path) -> bool:
-    return any(part.startswith(IGNORED) for part in file.relative_to(folder).parts)
 
 
 def format_of(paths: Sequence[Path], format: str) -> str:
