@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import ModuleType
 from typing import Any, Protocol
 
 import numpy as np
@@ -94,6 +95,17 @@ class Array(Protocol):
     def item(self) -> Operand: ...
     def tolist(self) -> list[Operand]: ...
     def fill(self, value: Operand, /) -> None: ...
+
+
+def ranges(begins: Array, lengths: Array, xp: ModuleType = np) -> Array:
+    """Return the integers of ranges, one range after another, int64; CuPy has no such `repeat`."""
+    begins, lengths = begins[lengths > 0].astype(np.int64), lengths[lengths > 0]
+    steps = xp.ones(int(lengths.sum()), np.int64)
+    if len(begins):
+        steps[0] = begins[0]
+        steps[xp.cumsum(lengths)[:-1]] = begins[1:] - (begins[:-1] + lengths[:-1] - 1)
+    found: Array = xp.cumsum(steps)
+    return found
 
 
 def moved_together(array: np.ndarray, begins: np.ndarray, counts: np.ndarray, place: int = 0) -> int:

@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from rapids_trav.csr.adjacency import EdgeList
+from rapids_trav.csr.array import ranges
 from rapids_trav.utilities.sizes import readable
 
 OFFSET_BYTES = 8  # for each row of the adjacency
@@ -148,10 +149,10 @@ class PathLayout:
         readers, of_vertex = self._readers
         while len(new):
             found[new] = True
-            held = self.vertices[_concatenated(self.starts[new], self.starts[new + 1])]
+            held = self.vertices[ranges(self.starts[new], self.starts[new + 1] - self.starts[new])]
             held = np.unique(held[~reached[held]])
             reached[held] = True
-            new = np.unique(readers[_concatenated(of_vertex[held], of_vertex[held + 1])])
+            new = np.unique(readers[ranges(of_vertex[held], of_vertex[held + 1] - of_vertex[held])])
             new = new[~found[new]]
         return found
 
@@ -172,10 +173,3 @@ class PathLayout:
         vertices = self.vertices[entries]
         counts = np.bincount(vertices, minlength=self.n_vertices)
         return self._path_of[entries[np.argsort(vertices, kind="stable")]], np.cumsum(np.r_[0, counts])
-
-
-def _concatenated(begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return the integers of several ranges, one range after another."""
-    lengths = ends.astype(np.int64) - begins
-    before = np.cumsum(lengths) - lengths
-    return np.arange(lengths.sum()) + np.repeat(begins - before, lengths)

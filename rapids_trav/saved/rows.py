@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from rapids_trav.csr.adjacency import BLOCK, Adjacency, Array, EdgeList, edge_blocks, search_offsets
+from rapids_trav.csr.array import ranges
 from rapids_trav.edges.edge_source import EdgeSource
 from rapids_trav.frames.columns import Frame, move
 from rapids_trav.frames.decimals import column_of, from_integers
@@ -119,8 +120,7 @@ class SavedRows(RowReader):
         offsets = self._adjacency.row_offsets
         begins = offsets[rows]
         lengths = offsets[rows + 1] - begins
-        ends = np.cumsum(lengths)
-        edges = np.arange(ends[-1]) + np.repeat(begins - (ends - lengths), lengths)
+        edges = ranges(begins, lengths)
         v = self._adjacency.column_indices[edges]
         kept = chosen[v]
         if not self._directed:

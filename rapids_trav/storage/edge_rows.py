@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array, offset_dtype
+from rapids_trav.csr.array import ranges
 from rapids_trav.edges.edge_source import EdgeSource
 from rapids_trav.engines.interface import Engine
 from rapids_trav.errors import EDGES_CHANGED, TravError
@@ -60,12 +61,11 @@ class RowIndex:
         if self._own is not None:
             most = len(self._numbers) // WORTHWHILE
             return self._own.rows_inside(self._rows, self._numbers, distance, sources, most)
-        begins = self._offsets[sources].astype(np.int64)
+        begins = self._offsets[sources]
         degrees = self._offsets[sources + 1] - begins
-        n_read = int(degrees.sum())
-        if n_read * WORTHWHILE > len(self._numbers):
+        if int(degrees.sum()) * WORTHWHILE > len(self._numbers):
             return None
-        entries = _ranges(begins, degrees, n_read, xp)
+        entries = ranges(begins, degrees, xp)
         rows: Array = self._numbers[entries[distance[self._destinations[entries]] >= 0]]
         rows.sort()
         return rows
@@ -74,16 +74,6 @@ class RowIndex:
 def fits(engine: Engine, n_rows: int) -> bool:
     """Return whether building an index uses at most half of the engine's free memory."""
     return 2 * BUILD_BYTES * n_rows <= engine.free_bytes()
-
-
-def _ranges(begins: Array, lengths: Array, total: int, xp: ModuleType) -> Array:
-    """Return the integers of ranges, one range after another."""
-    begins, lengths = begins[lengths > 0], lengths[lengths > 0]
-    steps = xp.ones(total, np.int64)
-    if total:
-        steps[0] = begins[0]
-        steps[xp.cumsum(lengths)[:-1]] = begins[1:] - (begins[:-1] + lengths[:-1] - 1)
-    return xp.cumsum(steps)
 
 
 ROWS = 1 << 16  # smallest block of rows: its temporary arrays fit the cache of a core

@@ -52,7 +52,7 @@ def _push_level(team: Threads, view: View, state: SearchState, n_frontier: int) 
         _push, view.n_vertices, adjacency.row_offsets, adjacency.column_indices,
         state.distance, state.predecessor, state.keep, state.level, grain=4096,
     ))  # fmt: skip
-    state.record_push(n_frontier, edges)
+    state.recorder.push(state.level, n_frontier, edges)
     return int(np.count_nonzero(state.distance == state.level))
 
 
@@ -79,7 +79,7 @@ def _pull_level(team: Threads, view: View, state: SearchState, n_frontier: int) 
         state.distance, state.predecessor, state.keep, state.level, grain=4096,
     )  # fmt: skip
     found, checked, looked = (sum(column) for column in zip(*counts, strict=True))
-    state.record_pull(n_frontier, checked, looked)
+    state.recorder.pull(state.level, n_frontier, checked, looked)
     return found
 
 
@@ -110,7 +110,7 @@ def _edge_level(team: Threads, view: View, state: SearchState, n_frontier: int) 
         _edge, len(coo.src), coo.src, coo.dst,
         state.distance, state.predecessor, state.keep, state.level, grain=16384,
     )  # fmt: skip
-    state.record_push(n_frontier, len(coo.src))
+    state.recorder.push(state.level, n_frontier, len(coo.src))
     return int(np.count_nonzero(state.distance == state.level))
 
 
@@ -138,7 +138,7 @@ def frontier(view: View, sources: Array, options: BfsOptions) -> Search:
             view.out.row_offsets, view.out.column_indices,
             state.distance, state.predecessor, state.keep, state.level, queue, head, tail,
         )  # fmt: skip
-        state.record_push(tail - head, edges)
+        state.recorder.push(state.level, tail - head, edges)
         head, tail = tail, end
     return state.result()
 

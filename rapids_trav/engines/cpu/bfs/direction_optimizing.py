@@ -89,26 +89,28 @@ class CpuRecorder:
 
     def __init__(self, wanted: bool, id_bytes: int) -> None:
         self.rows: list[LevelTrace] = []
-        self._wanted = wanted
+        self.wanted = wanted
+        self.looked = 0  # unvisited vertices that pulled levels looked at
         self._id_bytes = id_bytes
         self._clock = perf_counter()
 
     def push(self, level: int, frontier: int, edges: int) -> None:
         """Record a push: a column and a vertex state per edge, an id and two offsets per vertex."""
-        n_bytes = edges * (self._id_bytes + 4) + frontier * (self._id_bytes + 16)
-        self._add(level, "push", frontier, edges, n_bytes)
+        if self.wanted:
+            n_bytes = edges * (self._id_bytes + 4) + frontier * (self._id_bytes + 16)
+            self._add(level, "push", frontier, edges, n_bytes)
 
     def pull(self, level: int, frontier: int, edges: int, looked: int) -> None:
         """Record a pull: a column and a frontier word per edge, two offsets per vertex looked at."""
-        n_bytes = edges * (self._id_bytes + 8) + looked * 16
-        self._add(level, "pull", frontier, edges, n_bytes)
+        if self.wanted:
+            self.looked += int(looked)
+            self._add(level, "pull", frontier, edges, edges * (self._id_bytes + 8) + looked * 16)
 
     def _add(self, level: int, direction: str, frontier: int, edges: int, n_bytes: int) -> None:
-        if self._wanted:
-            now = perf_counter()
-            spent = 1e3 * (now - self._clock)
-            self.rows.append(LevelTrace(level, direction, int(frontier), int(edges), int(n_bytes), spent))
-            self._clock = now
+        now = perf_counter()
+        spent = 1e3 * (now - self._clock)
+        self.rows.append(LevelTrace(level, direction, int(frontier), int(edges), int(n_bytes), spent))
+        self._clock = now
 
 
 @dataclass
@@ -125,9 +127,7 @@ class SearchState:
     targets: Array
     has_targets: bool
     recorder: CpuRecorder
-    tracing: bool
     level: int = 0
-    looked: int = 0  # unvisited vertices that pulled levels looked at
 
     @property
     def ended(self) -> bool:
@@ -146,17 +146,8 @@ class SearchState:
             unvisited &= linked
         return unvisited
 
-    def record_push(self, frontier: int, edges: int) -> None:
-        if self.tracing:
-            self.recorder.push(self.level, frontier, edges)
-
-    def record_pull(self, frontier: int, edges: int, looked: int) -> None:
-        if self.tracing:
-            self.looked += int(looked)
-            self.recorder.pull(self.level, frontier, edges, looked)
-
     def result(self) -> Search:
-        counters = {"looked": self.looked} if self.tracing else {}
+        counters = {"looked": self.recorder.looked} if self.recorder.wanted else {}
         predecessor = self.predecessor if self.keep else None
         return Search(self.distance, predecessor, self.recorder.rows, counters=counters)
 
@@ -182,7 +173,6 @@ def start(view: View, sources: Array, options: BfsOptions) -> SearchState:
         targets=targets_of(options),
         has_targets=options.targets is not None,
         recorder=CpuRecorder(options.trace, dtype.itemsize),
-        tracing=options.trace,
     )
 
 
@@ -254,13 +244,13 @@ def _push_narrow(
     ) = push_levels(
         state.out.row_offsets, state.out.column_indices, state.distance, state.predecessor, state.keep,
         state.visited, front.queue, front.head, front.tail, front.edges, front.edges_left,
-        level, level + 1 if state.tracing else state.limit, state.targets, state.has_targets,
+        level, level + 1 if state.recorder.wanted else state.limit, state.targets, state.has_targets,
         policy.beamer, policy.alpha, policy.least, returned, team.size > 1,
         front.chained, front.marks,
     )  # fmt: skip
     front.marked = front.tail
     if state.level > level:
-        state.record_push(before, examined)
+        state.recorder.push(state.level, before, examined)
     return status
 
 
@@ -277,7 +267,7 @@ def _push_wide(team: Threads, state: SearchState, front: Frontier) -> None:
     front.edges_left -= front.edges
     examined, front.edges = map(sum, zip(*counts, strict=True))
     front.head, front.tail = front.tail, int(tail[0])
-    state.record_push(before, examined)
+    state.recorder.push(state.level, before, examined)
 
 
 def _pull_while_wide(
@@ -301,7 +291,7 @@ def _pull_while_wide(
         )  # fmt: skip
         n_found, checked, looked = map(sum, zip(*counts, strict=True))
         n_unvisited -= n_found
-        state.record_pull(n_frontier, checked, looked)
+        state.recorder.pull(state.level, n_frontier, checked, looked)
         frontier, found = found, frontier
         if policy.beamer:
             front.edges_left -= front.edges

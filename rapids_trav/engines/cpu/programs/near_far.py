@@ -29,7 +29,6 @@ Reading is bound by cache misses, so both prefetch the rows of vertices a few pl
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -54,13 +53,6 @@ SAMPLE = 256  # values of far from which the threshold is chosen
 NEAR_PART = 32  # 1/NEAR_PART of the vertices of far become near
 NEAR_LEAST = 32
 LITTLE = 1 << 14  # if fewer edges lie between two moves of the threshold, the next goes further
-
-
-class NearFarKernels(NamedTuple):
-    """The functions that the engine calls for one program."""
-
-    narrow: Callable
-    wide: Callable
 
 
 def thresholds(program: Program, compiler: ProgramCompiler, reduce: Callable) -> tuple[Callable, Callable]:
@@ -98,8 +90,8 @@ def thresholds(program: Program, compiler: ProgramCompiler, reduce: Callable) ->
 
 
 @kept
-def near_far_kernels(source: ProgramKey) -> NearFarKernels:
-    """Return the kernels of a program, which are compiled at their first call for each type of graph."""
+def near_far_kernels(source: ProgramKey) -> tuple[Callable, Callable]:
+    """Return `narrow` and `wide` for a program; they are compiled at their first call."""
     program = source.program
     compiler = ProgramCompiler(source.digest)
     scatter, gather, reduce, _, active, _, cast = functions(program, compiler)
@@ -230,4 +222,4 @@ def near_far_kernels(source: ProgramKey) -> NearFarKernels:
         place = fetch_and_add(tails, 0, n_found)
         spare[place : place + n_found] = found[:n_found]
 
-    return NearFarKernels(narrow, wide)
+    return narrow, wide

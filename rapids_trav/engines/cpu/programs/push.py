@@ -160,7 +160,8 @@ class PushLists:
 
     def __init__(self, work: ProgramWork) -> None:
         n, dtype = len(work.values), work.view.out.column_indices.dtype
-        self.rounds, self.near_far = push_rounds(work.source), near_far_kernels(work.source)
+        self.rounds = push_rounds(work.source)
+        self.narrow, self.wide = near_far_kernels(work.source)
         self.near, self.spare, self.far = (np.empty(n, dtype) for _ in range(3))
         self.flags = np.zeros(n, np.uint8)
         self.n_near = self.n_far = self.n_edges = 0
@@ -213,7 +214,7 @@ def _narrow(work: ProgramWork, lists: PushLists, most_pushed: int) -> int:
     most_edges = WIDE if work.team.size > 1 else work.n_edges
     (
         swapped, lists.n_near, lists.n_far, lists.n_edges, threshold, lists.step, lists.pushed, pushed
-    ) = lists.near_far.narrow(
+    ) = lists.narrow(
         out.row_offsets, out.column_indices, work.out_weights, work.degrees, work.values,
         lists.near, lists.n_near, lists.spare, lists.far, lists.n_far, lists.flags,
         lists.threshold, lists.step, lists.pushed, most_edges, most_pushed,
@@ -229,7 +230,7 @@ def _wide(work: ProgramWork, lists: PushLists) -> int:
     tails = np.array([0, lists.n_far])
     bits = work.values.view(f"i{work.values.itemsize}")
     work.team.run(
-        lists.near_far.wide, lists.n_near, out.row_offsets, out.column_indices, work.out_weights,
+        lists.wide, lists.n_near, out.row_offsets, out.column_indices, work.out_weights,
         work.degrees, work.values, bits, lists.threshold, lists.near, lists.spare, lists.far, tails,
         lists.flags, grain=64,
     )  # fmt: skip

@@ -84,7 +84,7 @@ class Blocks(RunOverBlocks):
         loading: Callable[[Copy], Loading] = Loader,
     ) -> None:
         self._view, self._cut = view, cut
-        self._kernels = block_kernels(ProgramKey(program))
+        self._mark_items, self._push = block_kernels(ProgramKey(program))
         self._degrees = writable(view.degrees)
         n_items, vertex = view.n_vertices + cut.n_blocks, view.out.column_indices.dtype
         self.values = np.array(state.values, program.dtype)
@@ -103,7 +103,7 @@ class Blocks(RunOverBlocks):
 
     def _mark(self) -> None:
         cut = self._cut
-        self._kernels.mark(
+        self._mark_items(
             self._view.out.row_offsets, cut.shift, cut.firsts, cut.ends, self._active, self.values,
             self._flags, self._schedule.counts, self._schedule.least,
         )  # fmt: skip
@@ -129,7 +129,7 @@ class Blocks(RunOverBlocks):
         out, cut, schedule = self._view.out, self._cut, self._schedule
         (
             swapped, self._n_near, self._n_far, threshold, self._step, self._since, *done
-        ) = self._kernels.converge(
+        ) = self._push(
             out.row_offsets, out.column_indices, self._view.out_weights, self._columns, self._weights,
             cut.shift, schedule.residency.place, cut.n_edges, self._degrees, self.values, self._near,
             self._n_near, self._spare, self._far, self._n_far, self._flags, schedule.counts, schedule.least,

@@ -18,7 +18,6 @@ once more.  One thread iterates, while another loads.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -33,16 +32,9 @@ from rapids_trav.programs.digest import ProgramKey
 IDLE, WAITS, FAR, NEAR = 0, 1, 2, 3
 
 
-class BlockKernels(NamedTuple):
-    """The functions that the engine calls for one program."""
-
-    mark: Callable
-    converge: Callable
-
-
 @kept
-def block_kernels(source: ProgramKey) -> BlockKernels:
-    """Return the kernels of a program, which are compiled at their first call for each type of graph."""
+def block_kernels(source: ProgramKey) -> tuple[Callable, Callable]:
+    """Return `mark` and `converge` for a program; they are compiled at their first call."""
     program = source.program
     compiler = ProgramCompiler(source.digest)
     scatter, gather, reduce, _, active, _, cast = functions(program, compiler)
@@ -191,7 +183,7 @@ def block_kernels(source: ProgramKey) -> BlockKernels:
             n_near = n_next
         return swapped, n_near, n_far, threshold, step, since, rounds, pushed, rented
 
-    return BlockKernels(mark, converge)
+    return mark, converge
 
 
 @kernel
