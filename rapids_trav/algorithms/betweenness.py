@@ -8,8 +8,6 @@ sources: U. Brandes, C. Pich, "Centrality estimation in large networks", Int. J.
 
 from __future__ import annotations
 
-from types import ModuleType
-
 import numpy as np
 
 from rapids_trav.algorithms.interface import TraversableGraph
@@ -102,11 +100,7 @@ def _of_edges(graph: TraversableGraph, view: View, score: Array, directed: bool,
     if not directed:
         u, v = xp.minimum(u, v), xp.maximum(u, v)
     key, edge = xp.unique(u * n + v, return_inverse=True)
-    total = _added(xp, edge, score, len(key))
+    total = xp.bincount(edge, weights=score, minlength=len(key))
     src, dst = (graph.values.at(part) for part in (key // max(n, 1), key % max(n, 1)))
     columns = graph.id_columns("src", src) | graph.id_columns("dst", dst)
     return graph.deliver(graph.frame(columns | {"betweenness": total}))
-
-
-def _added(xp: ModuleType, place: Array, values: Array, n: int) -> Array:
-    return xp.bincount(place, weights=values, minlength=n)

@@ -21,7 +21,6 @@ from rapids_trav.algorithms.options import PagerankOptions
 from rapids_trav.algorithms.request import resolve
 from rapids_trav.algorithms.run import Answer, answer, execute, gather_view, running
 from rapids_trav.algorithms.sssp import check_rank_weights
-from rapids_trav.engines.runs import Run
 from rapids_trav.errors import TravError
 from rapids_trav.memory.model.program import question_bytes
 from rapids_trav.programs.run_state import RunState
@@ -45,14 +44,10 @@ def pagerank(graph: TraversableGraph, options: PagerankOptions) -> Answer:
         state = RunState(graph.values.filled(1.0 / max(n, 1), dtype), graph.values.flags())
         done = execute(graph, view, program, state, question, on_page=streamed())
         del state
-        _check_converged(done, options.max_iter, tol)
+        if not done.converged:
+            raise TravError(
+                f"pagerank has not converged in max_iter={options.max_iter} iterations: the ranks still "
+                f"change by {done.residual:.3g} in all, and tol is {tol:g}; give a larger max_iter or tol."
+            )
         columns = graph.id_columns("vertex") | {"pagerank": graph.values.in_order(done.values)}
         return answer(graph, columns, done, question.trace)
-
-
-def _check_converged(done: Run, max_iter: int, tol: float) -> None:
-    if not done.converged:
-        raise TravError(
-            f"pagerank has not converged in max_iter={max_iter} iterations: the ranks still change by "
-            f"{done.residual:.3g} in all, and tol is {tol:g}; give a larger max_iter or tol."
-        )

@@ -113,7 +113,12 @@ def execute(
     on_page: OnPage | None = None,
 ) -> Run:
     """Run the program on the engine from `state`, or from a checkpoint if the caller resumes one."""
-    _check_fit(program, question)
+    if question.mode == "notify" and not program.may_notify:
+        raise TravError(
+            f"mode='notify' is not for program {program.name!r}, whose total may change the new value of "
+            f"every vertex: use mode='pull' or 'auto'."
+        )
+    check_parameters(program, len(question.parameters))
     settings = question.settings
     if settings.gather not in graph.engine.gathers:
         raise TravError("gather='replicas' is for a GPU: leave it out, or build with engine='cuda'.")
@@ -202,16 +207,6 @@ def _check_schedule(graph: TraversableGraph, program: Program, question: Program
             "schedule='paths' uses new values at once, but the run is synchronous: give asynchronous=True as "
             "well, or schedule='sweep'."
         )
-
-
-def _check_fit(program: Program, question: ProgramOptions) -> None:
-    """Refuse a mode that the program does not support, and a wrong number of parameters."""
-    if question.mode == "notify" and not program.may_notify:
-        raise TravError(
-            f"mode='notify' is not for program {program.name!r}, whose total may change the new value of "
-            f"every vertex: use mode='pull' or 'auto'."
-        )
-    check_parameters(program, len(question.parameters))
 
 
 def _on_processor(

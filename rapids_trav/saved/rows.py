@@ -77,7 +77,8 @@ class SavedRows(RowReader):
         batches = self._batches(np.flatnonzero(chosen), rows_at_once or BLOCK)
         found = [self._among(rows, chosen) for rows in batches]
         edges = np.concatenate(found) if found else np.empty(0, np.int64)
-        u = self._row_of(edges)
+        rows = search_offsets(self._adjacency.row_offsets, edges, "right") - 1
+        u = rows.astype(self._adjacency.column_indices.dtype)
         v = self._adjacency.column_indices[edges]
         if (place := self._place()) is not None:
             order = np.lexsort((place[v], place[u]))
@@ -127,7 +128,3 @@ class SavedRows(RowReader):
             u, place = np.repeat(rows, lengths), self._place()
             kept &= (u <= v) if place is None else (place[u] <= place[v])
         return edges[kept]
-
-    def _row_of(self, edges: np.ndarray) -> np.ndarray:
-        rows = search_offsets(self._adjacency.row_offsets, edges, "right") - 1
-        return rows.astype(self._adjacency.column_indices.dtype)

@@ -71,11 +71,6 @@ class RowIndex:
         return rows
 
 
-def fits(engine: Engine, n_rows: int) -> bool:
-    """Return whether building an index uses at most half of the engine's free memory."""
-    return 2 * BUILD_BYTES * n_rows <= engine.free_bytes()
-
-
 ROWS = 1 << 16  # smallest block of rows: its temporary arrays fit the cache of a core
 PIECES = 16  # blocks, at least, however few rows are flagged, unless a block would have fewer than `ROWS`
 SHARED = 1 << 18  # rows from which several threads are faster than one
@@ -248,7 +243,8 @@ class EdgeRows(Portable, RowReader):
         """Return the numbers of the rows with both ends chosen by the index; None if it does not pay."""
         self._n_asked += 1
         index = self._index  # another thread may set it
-        if index is None and self._n_asked > 1 and fits(engine, self._n_edges):
+        again = index is None and self._n_asked > 1
+        if again and 2 * BUILD_BYTES * self._n_edges <= engine.free_bytes():
             ((u, v),) = self.pairs()
             self._index = index = RowIndex(engine, self.ids.n, u, v)
         return None if index is None else index.inside(distance, vertices)

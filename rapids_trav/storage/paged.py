@@ -95,11 +95,12 @@ class PagedAdjacencySet(AdjacencySet):
         weights = self.weights(into) if weighted else None
         rows, transposed = getattr(self, into), getattr(self, out)
         if (into, weighted) not in self._degrees:
-            degrees = (
-                np.diff(transposed.row_offsets)
-                if weights is None
-                else self._strengths(rows.column_indices, weights)
-            )
+            if weights is None:
+                degrees = np.diff(transposed.row_offsets)
+            else:  # on the host, whose memory the budget limits only for the CPU engine
+                budget = self._outside.budget if self._outside.engine.place == "host" else None
+                block = block_within(budget)
+                degrees = strengths(rows.column_indices, weights, self.n_vertices, np, block)
             self._degrees[into, weighted] = self._outside.kept(degrees, "degrees")
         self._outside.search_rows.give_up()  # the run needs their memory
         homes = self._packed.setdefault(into, PackedHome()), self._framed.setdefault(out, PackedHome())
@@ -112,12 +113,6 @@ class PagedAdjacencySet(AdjacencySet):
     def link_view(self) -> LinkView:
         """Return the edges in a form for finding components: if directed, only by source, read once."""
         return LinkView(self.forward, None if self.directed else self.forward, paged=True)
-
-    def _strengths(self, columns: Array, weights: Array) -> Array:
-        """Compute the sums of weights on the host, whose memory the budget limits only for the CPU engine."""
-        outside = self._outside
-        budget = outside.budget if outside.engine.place == "host" else None
-        return strengths(columns, weights, self.n_vertices, np, block_within(budget))
 
     def _pages(self, rows: Adjacency, weights: Array | None, packed: PackedHome, framed: PackedHome) -> Pages:
         edge_bytes = rows.column_indices.dtype.itemsize + (0 if weights is None else weights.dtype.itemsize)

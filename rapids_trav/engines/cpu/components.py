@@ -77,19 +77,15 @@ def _in_memory(view: LinkView, team: Threads, progress: RunProgress) -> Array:
     read = sum(team.run(link_first, n, *edges, parent, grain=VERTICES))
     roots = sum(team.run(compress, n, parent, grain=VERTICES))
     progress.record("hook", n, read, np.nan)
-    if roots > 1:  # else the graph is connected
-        _link_rest(view, team, progress, parent)
-    return parent
-
-
-def _link_rest(view: LinkView, team: Threads, progress: RunProgress, parent: Array) -> None:
-    """Link the rows that need it up to their ends."""
+    if roots <= 1:  # the graph is connected
+        return parent
     large = -1 if view.other is None else frequent_root(parent)[0]
     counts = _link(team, view.rows, parent, large, FIRST, 0, _n_blocks(view.rows))
     if view.other is not None and view.other is not view.rows:
         counts = counts + _link(team, view.other, parent, large, 0, 0, _n_blocks(view.other))
-    team.run(compress, len(parent), parent, grain=VERTICES)
+    team.run(compress, n, parent, grain=VERTICES)
     progress.record("rest", int(counts[ROWS]), int(counts[EDGES]), np.nan)
+    return parent
 
 
 def _streamed(view: LinkView, options: RunOptions, team: Threads, progress: RunProgress) -> Array:
