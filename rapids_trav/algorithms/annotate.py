@@ -14,8 +14,7 @@ from rapids_trav.frames.columns import Array, Frame, Series, Values, id_names, l
 from rapids_trav.frames.forms import Form
 from rapids_trav.frames.libraries import library
 from rapids_trav.frames.pandas_frames import nullable_dtype
-from rapids_trav.ids.given import as_columns
-from rapids_trav.ids.lookup import known_dtypes
+from rapids_trav.ids.lookup import as_columns, known_dtypes
 from rapids_trav.ids.maps import Library
 from rapids_trav.utilities.progress import report
 

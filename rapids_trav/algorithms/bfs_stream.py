@@ -39,7 +39,7 @@ from rapids_trav.engines.interface import BfsOptions, Search
 from rapids_trav.errors import TravError, written
 from rapids_trav.frames.columns import BitMasked, Frame
 from rapids_trav.frames.kinds import FrameT
-from rapids_trav.ids.given import each_vertex
+from rapids_trav.ids.lookup import each_vertex
 from rapids_trav.ids.maps import Column
 from rapids_trav.memory.model.search import QueryBytes
 from rapids_trav.storage.in_memory import MemoryView

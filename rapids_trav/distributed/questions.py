@@ -29,7 +29,7 @@ from rapids_trav.distributed.dask_frames import (
 from rapids_trav.errors import CLOSED, TravError
 from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.exchange import EdgeColumns
-from rapids_trav.ids.given import each_vertex
+from rapids_trav.ids.lookup import each_vertex
 from rapids_trav.memory.budget import Budget
 from rapids_trav.storage.filters import refuse_mask
 from rapids_trav.utilities.locations import location

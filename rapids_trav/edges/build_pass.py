@@ -13,7 +13,7 @@ from rapids_trav.edges.edge_source import EdgeSource
 from rapids_trav.errors import TravError, warn, written
 from rapids_trav.frames.columns import Array, Dtype, Series, Values
 from rapids_trav.frames.decimals import LIMIT, as_integers, decimals_of, magnitude
-from rapids_trav.ids.given import read_column, refuse_nulls
+from rapids_trav.ids.lookup import read_column, refuse_nulls
 from rapids_trav.ids.maps import IdMap, Library
 from rapids_trav.ids.renumber import renumber, renumber_distinct
 from rapids_trav.utilities.progress import report

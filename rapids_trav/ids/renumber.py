@@ -31,8 +31,7 @@ from rapids_trav.errors import TravError, written
 from rapids_trav.frames.columns import Dtype, Series, move
 from rapids_trav.ids.columns import INT64, TEXT, IdColumn, is_object, no_integer_type, read
 from rapids_trav.ids.composite_ids import CategoryIds, TupleIds, ValueIds, pair_keys, same_categories
-from rapids_trav.ids.given import is_decimal
-from rapids_trav.ids.lookup import known_again
+from rapids_trav.ids.lookup import is_decimal, known_again
 from rapids_trav.ids.maps import (
     Array,
     Column,

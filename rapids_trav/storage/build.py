@@ -11,7 +11,7 @@ from rapids_trav.engines.interface import Engine
 from rapids_trav.frames import forms, proxies
 from rapids_trav.frames.columns import Values, move
 from rapids_trav.ids.degree_order import ReorderedIds, degrees, descending
-from rapids_trav.ids.given import split
+from rapids_trav.ids.lookup import split
 from rapids_trav.ids.maps import IdMap
 from rapids_trav.memory.budget import holding
 from rapids_trav.memory.model.build import grown_bytes, order_bytes

@@ -11,7 +11,7 @@ import pytest
 
 from rapids_trav import TravError
 from rapids_trav.ids import given as module
-from rapids_trav.ids.given import each_vertex
+from rapids_trav.ids.lookup import each_vertex
 
 DAY = pd.Timestamp("2026-01-01")
 

@@ -14,7 +14,7 @@ from rapids_trav import TravError, UnknownVertexError
 from rapids_trav.frames.libraries import library
 from rapids_trav.frames.pandas_frames import PandasFrames
 from rapids_trav.ids.composite_ids import TupleIds
-from rapids_trav.ids.given import read_column
+from rapids_trav.ids.lookup import read_column
 from rapids_trav.ids.maps import RangeIds, SortedIds
 from rapids_trav.ids.renumber import renumber
 

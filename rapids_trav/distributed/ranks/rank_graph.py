@@ -33,7 +33,7 @@ from rapids_trav.engines.interface import Engine
 from rapids_trav.engines.multigpu.partition import ROUND_EDGES, build
 from rapids_trav.errors import TravError, a_type, listed
 from rapids_trav.frames.columns import Dtype, Frame, id_names, library_of
-from rapids_trav.ids.given import split
+from rapids_trav.ids.lookup import split
 from rapids_trav.ids.maps import Column
 from rapids_trav.memory.budget import Budget
 from rapids_trav.storage.in_memory import InMemory
