@@ -69,9 +69,7 @@ def build_adjacency(
             ranges = _row_ranges(parts, n_vertices, symmetric, RANGES[weighted])
             if not weighted or max(size for *_, size in ranges) <= MOST_OF_A_RANGE * n_entries:
                 return _adjacency_by_ranges(parts, n_vertices, ranges, symmetric)
-        if weighted:
-            return _weighted_adjacency(parts, n_vertices, n_entries, symmetric)
-        return _narrow_adjacency(parts, n_vertices, n_entries, symmetric)
+        return _narrow_adjacency(parts, n_vertices, n_entries, symmetric, weighted)
 
 
 def _contiguous(part: tuple[Array, ...]) -> tuple[Array, ...]:
@@ -80,11 +78,22 @@ def _contiguous(part: tuple[Array, ...]) -> tuple[Array, ...]:
     return *ends, *(cupy.ascontiguousarray(weights) for weights in part[2:])
 
 
-def _narrow_adjacency(parts: Parts, n_vertices: int, n_entries: int, symmetric: bool) -> Adjacency:
+def _narrow_adjacency(
+    parts: Parts, n_vertices: int, n_entries: int, symmetric: bool, weighted: bool
+) -> Adjacency:
+    weights: Array | None = None
+    if weighted:  # the keys are packed from the last part to the first
+        copies = 2 if symmetric else 1
+        weights = cupy.concatenate([part[2] for part in reversed(parts) for _ in range(copies)])
     keys = _packed(parts, n_entries, symmetric)
-    if n_entries:
+    if n_entries and weights is not None:
+        order = cupy.argsort(keys)
+        keys, weights = keys[order], weights[order]
+        del order
+    elif n_entries:
         keys.sort()
-    return _unpacked(keys, n_vertices)
+    adjacency = _unpacked(keys, n_vertices)
+    return adjacency if weights is None else replace(adjacency, weights=weights[: adjacency.n_edges])
 
 
 def _adjacency_by_ranges(
@@ -149,20 +158,6 @@ def _row_ranges(parts: Parts, n_vertices: int, symmetric: bool, n_ranges: int) -
         (int(first) << shift, min(int(after) << shift, n_vertices), int(before[after] - before[first]))
         for first, after in pairwise(cuts)
     ]
-
-
-def _weighted_adjacency(parts: Parts, n_vertices: int, n_entries: int, symmetric: bool) -> Adjacency:
-    # The keys are packed from the last part to the first.
-    weights = [part[2] for part in reversed(parts) for _ in range(2 if symmetric else 1)]
-    weights = cupy.concatenate(weights)
-    keys = _packed(parts, n_entries, symmetric)
-    if n_entries:
-        order = cupy.argsort(keys)
-        keys = keys[order]
-        weights = weights[order]
-        del order
-    adjacency = _unpacked(keys, n_vertices)
-    return replace(adjacency, weights=weights[: adjacency.n_edges])
 
 
 def _packed(parts: Parts, n_entries: int, symmetric: bool) -> Array:
