@@ -108,7 +108,7 @@ def _queue(
 ) -> Search:
     """Search level by level with a kernel over the queue, which takes `more` after its counters."""
     adjacency = view.out
-    kernels = loader.load_for("bfs_frontier.cu", adjacency, cooperative=False, **tunables)
+    kernels = loader.load_for("bfs_frontier.cu", adjacency, **tunables)
     progress, counters = SearchProgress(view, sources, options), Counters()
     queue, following = cupy.empty((2, view.n_vertices), progress.sources.dtype)
     size = len(progress.sources)

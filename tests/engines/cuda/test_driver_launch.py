@@ -54,14 +54,14 @@ class Kernel:
 def launch(monkeypatch):
     """Return a function that launches a kernel with a driver, and returns the launches of CuPy."""
 
-    def launched(driver, *arguments, stream=0, cooperative=False, **how):
+    def launched(driver, *arguments, stream=0, **how):
         by_cupy = []
         current = SimpleNamespace(get_current_stream=lambda: SimpleNamespace(ptr=stream))
         modules = None if driver is None else (driver, SimpleNamespace(cuda=current))
         monkeypatch.setattr(loader, "_modules", lambda: modules)
         module = SimpleNamespace(get_function=lambda name: Kernel(by_cupy))
         with count_launches() as counts:
-            Kernels(module, cooperative).launch_grid("a_kernel", (3,), *arguments, block=64, **how)
+            Kernels(module).launch_grid("a_kernel", (3,), *arguments, block=64, **how)
         assert counts == {"a_kernel": 1}
         return by_cupy
 
@@ -81,7 +81,6 @@ def test_other_arguments_are_launched_by_cupy(launch):
     driver = Driver()
     assert len(launch(driver, Pair(5, -6), 7)) == 1
     assert len(launch(driver, 7)) == 1
-    assert len(launch(driver, Pair(5, -6), enable_cooperative_groups=True)) == 1
     assert driver.launches == []
 
 
@@ -89,3 +88,5 @@ def test_other_arguments_are_launched_by_cupy(launch):
 def test_what_the_driver_cannot_launch_is_launched_by_cupy(launch, driver):
     by_cupy = launch(driver, Pair(5, -6), shared_bytes=1024)
     assert by_cupy == [((3,), (64,), [bytes(Pair(5, -6))], {"shared_mem": 1024})]
+    (*_, how) = launch(driver, Pair(5, -6), cooperative=True)[0]
+    assert how == {"shared_mem": 0, "enable_cooperative_groups": True}

@@ -265,7 +265,6 @@ class FusedSearch:
         self._kernels = load_for(
             FILE,
             out,
-            cooperative=True,
             BLOCK_SIZE=self._block_size,
             PREDECESSORS=int(options.predecessors),
             TRACE=int(options.trace),
@@ -310,7 +309,9 @@ class FusedSearch:
         arguments.n_unreached = outputs.n_unreached
         arguments.targets = None if targets.bitmap is None else targets.bitmap.data.ptr
         arguments.n_targets = targets.n
-        self._kernels.launch_grid("bfs_fused", (self._blocks,), arguments, block=self._block_size)
+        self._kernels.launch_grid(
+            "bfs_fused", (self._blocks,), arguments, block=self._block_size, cooperative=True
+        )
 
     def let_go(self) -> None:
         """Release the view's arrays; no search runs once the view is gone."""

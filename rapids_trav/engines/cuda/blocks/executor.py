@@ -232,7 +232,7 @@ class BlocksExecutor(RunOverBlocks):
             (self.n_thread_blocks,),
             self.arguments,
             block=TUNED["BLOCK_SIZE"],
-            enable_cooperative_groups=True,
+            cooperative=True,
         )
 
     def _wait_for_kernel(self) -> Launched:

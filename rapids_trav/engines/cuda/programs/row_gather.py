@@ -77,7 +77,7 @@ class RowGather:
             AheadArguments(n_near=n_near, **arguments),
             block=GATHER_BLOCK,
             shared_bytes=n_near * self._itemsize,
-            enable_cooperative_groups=True,
+            cooperative=True,
         )
 
     def _n_near(self, name: str) -> int:

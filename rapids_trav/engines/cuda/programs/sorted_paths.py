@@ -112,22 +112,17 @@ def search(out: WeightedRows, into: WeightedRows, start: Array, predecessors: bo
         width=_bits(width, distance.dtype),
         reach=_bits(reach or 0, distance.dtype),
     )
-    _kernels(out, cooperative=True).launch_grid(
-        "sorted_paths", (blocks,), arguments, block=TUNED["BLOCK_SIZE"]
-    )
+    weight_kind = 1 + DTYPES.index(weight.name)
+    kernels = loader.load_types(FILE, vertex, offset, WEIGHT=weight_kind)
+    kernels.launch_grid("sorted_paths", (blocks,), arguments, block=TUNED["BLOCK_SIZE"], cooperative=True)
     if reach is None:
         _learn(out, distance, control)
     predecessor = None
     if predecessors:
         predecessor = cupy.full(n, -1, vertex)
         for name in ("head_predecessors", "chunk_predecessors"):
-            _kernels(out).launch(name, n, arguments, predecessor)
+            kernels.launch(name, n, arguments, predecessor)
     return WeightedPaths(distance, predecessor)
-
-
-def _kernels(rows: WeightedRows, cooperative: bool = False) -> loader.Kernels:
-    weight = 1 + DTYPES.index(rows.weight_dtype.name)
-    return loader.load_types(FILE, np.dtype(np.int32), rows.row_offsets.dtype, cooperative, WEIGHT=weight)
 
 
 def _bits(number: Scalar, dtype: np.dtype) -> int:

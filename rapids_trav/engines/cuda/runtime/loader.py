@@ -163,8 +163,8 @@ class Kernels:
     where it is the only argument, `launch_with_driver` launches the kernel, if it can.
     """
 
-    def __init__(self, module: Any, cooperative: bool = False) -> None:
-        self._module, self._cooperative = module, cooperative
+    def __init__(self, module: Any) -> None:
+        self._module = module
 
     def function(self, name: str) -> Any:
         """Return an entry point on the current device, in the form that `run` calls."""
@@ -182,17 +182,15 @@ class Kernels:
         *arguments: object,
         block: int = BLOCK,
         shared_bytes: int = 0,
-        **how: bool,
+        cooperative: bool = False,
     ) -> None:
-        """Launch a kernel with the given grid."""
-        if len(arguments) == 1 and isinstance(arguments[0], ctypes.Structure) and not how:
+        """Launch a kernel with the given grid, if `cooperative` such that all its blocks run at once."""
+        if len(arguments) == 1 and isinstance(arguments[0], ctypes.Structure):
             function = self.function(name).ptr
-            if launch_with_driver(function, grid, block, arguments[0], shared_bytes, self._cooperative):
+            if launch_with_driver(function, grid, block, arguments[0], shared_bytes, cooperative):
                 launched(name)
                 return
-        self.run(
-            name, grid, block, tuple(_parameter(argument) for argument in arguments), shared_bytes, **how
-        )
+        self.run(name, grid, block, tuple(map(_parameter, arguments)), shared_bytes, cooperative)
 
     def prepared(
         self,
@@ -206,7 +204,7 @@ class Kernels:
 
         A struct is passed with the values that it has at the time of each launch.
         """
-        parameters = tuple(_parameter(argument) for argument in arguments)
+        parameters = tuple(map(_parameter, arguments))
         return functools.partial(self.run, name, grid, block, parameters, shared_bytes)
 
     def run(
@@ -216,45 +214,35 @@ class Kernels:
         block: int,
         parameters: tuple,
         shared_bytes: int = 0,
-        **how: bool,
+        cooperative: bool = False,
     ) -> None:
-        """Launch a kernel with parameters in CuPy's form, and count the launch.
-
-        With `enable_cooperative_groups=True` the kernel of a program is launched such that all its blocks run
-        at the same time; other kernels are loaded for that.
-        """
+        """Launch a kernel with parameters in CuPy's form, and count the launch."""
         launched(name)
-        if self._cooperative:
-            how["enable_cooperative_groups"] = True
+        how = {"enable_cooperative_groups": True} if cooperative else {}
         self.function(name)(grid, (block,), parameters, shared_mem=shared_bytes, **how)
 
 
 @functools.cache
-def load(
-    file: str, vertex_bits: int = 32, edge_bits: int = 32, cooperative: bool = False, **tunables: int
-) -> Kernels:
+def load(file: str, vertex_bits: int = 32, edge_bits: int = 32, **tunables: int) -> Kernels:
     """Return the kernels of `file`, compiled when one is first launched on a device."""
     text = source(file, defines_of(file, vertex_bits, edge_bits, **tunables))
-    return Kernels(Modules(lambda architecture: _compiled(text, file, architecture)), cooperative)
+    return Kernels(Modules(lambda architecture: _compiled(text, file, architecture)))
 
 
 def _compiled(text: str, file: str, architecture: int) -> bytes:
     return kept((text, str(architecture)), lambda: compile_text(text, file, architecture))
 
 
-def load_for(file: str, adjacency: Adjacency, cooperative: bool = False, **tunables: int) -> Kernels:
+def load_for(file: str, adjacency: Adjacency, **tunables: int) -> Kernels:
     """Return the kernels of `file` for the types of an adjacency."""
-    vertex, offset = adjacency.column_indices.dtype, adjacency.row_offsets.dtype
-    return load_types(file, vertex, offset, cooperative, **tunables)
+    return load_types(file, adjacency.column_indices.dtype, adjacency.row_offsets.dtype, **tunables)
 
 
-def load_types(
-    file: str, vertex: np.dtype, offset: np.dtype, cooperative: bool = False, **tunables: int
-) -> Kernels:
+def load_types(file: str, vertex: np.dtype, offset: np.dtype, **tunables: int) -> Kernels:
     """Return the kernels of `file` for vertices and row offsets of these types."""
     if offset.kind == "u":
         tunables["UNSIGNED_OFFSETS"] = 1
-    return load(file, 8 * vertex.itemsize, 8 * offset.itemsize, cooperative, **tunables)
+    return load(file, 8 * vertex.itemsize, 8 * offset.itemsize, **tunables)
 
 
 def most_blocks() -> int:

@@ -215,7 +215,6 @@ class Launch:
                 fused.FILE,
                 8 * vertex.itemsize,
                 8 * edge.itemsize,
-                True,
                 PREDECESSORS=int(options.predecessors),
                 TRACE=int(options.trace),
                 LEAN=int(rows.lean),
@@ -279,7 +278,7 @@ class Launch:
     def start(self) -> None:
         with cupy.cuda.Device(self._rank.device), self._rank.stream:
             blocks, threads = self._rank.blocks, self._tuned["BLOCK_SIZE"]
-            self.kernels.launch_grid("bfs_fused", (blocks,), self.arguments, block=threads)
+            self.kernels.launch_grid("bfs_fused", (blocks,), self.arguments, block=threads, cooperative=True)
 
     def levels(self) -> list[RankLevel]:
         """Return the levels of a traced search, once it has ended."""
