@@ -5,8 +5,7 @@ from __future__ import annotations
 import cupy
 import numpy as np
 
-from rapids_trav.engines.cuda.programs.state import ProgramState
-from rapids_trav.engines.cuda.programs.tally import Tally
+from rapids_trav.engines.cuda.programs.state import ProgramState, Tally
 from rapids_trav.engines.cuda.runtime.arguments import arguments_of
 
 PlainArguments = arguments_of("gas_rows.cu", "PlainArguments")

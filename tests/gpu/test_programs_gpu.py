@@ -81,7 +81,7 @@ def test_copies_of_messages_change_nothing(engine, views, asked, name, n_bytes, 
         return engine.run(view, program, state, options).values.get()
 
     expected = run()
-    monkeypatch.setattr("rapids_trav.engines.cuda.programs.row_gather.MOST_BYTES", n_bytes)
+    monkeypatch.setattr("rapids_trav.engines.cuda.programs.state.MOST_BYTES", n_bytes)
     np.testing.assert_allclose(run(), expected, rtol=1e-12)
 
 
@@ -334,7 +334,7 @@ def test_hubs_are_cut(engine):
     program, values, active, options = question("components", graph)
     device = gather_view(graph, engine)
     work = ResidentExecutor(device, program, start(program, graph.n, values, active, engine.xp), options)
-    hubs = work.lists.hubs(0)
+    hubs = work.lists.all.hubs
     assert hubs.rows.get().tolist() == [0, 1]
     assert hubs.first_pieces.get().tolist() == [0, 4, 8]
     assert hubs.piece_hubs.get().tolist() == [0] * 4 + [1] * 4

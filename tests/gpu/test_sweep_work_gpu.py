@@ -29,7 +29,7 @@ def host_view(engine, cpu):
 @pytest.fixture
 def made(monkeypatch):
     """Return counts of what is made on the host: arguments of launches, and events."""
-    from rapids_trav.engines.cuda.programs import row_gather
+    from rapids_trav.engines.cuda.programs import state
     from rapids_trav.engines.cuda.runtime.loader import Kernels
     from rapids_trav.engines.cuda.stream import transfers
 
@@ -42,7 +42,7 @@ def made(monkeypatch):
 
         return call
 
-    monkeypatch.setattr(row_gather, "RowArguments", counted("structs", row_gather.RowArguments))
+    monkeypatch.setattr(state, "RowArguments", counted("structs", state.RowArguments))
     monkeypatch.setattr(Kernels, "prepared", counted("arguments", Kernels.prepared))
     monkeypatch.setattr(transfers.cupy.cuda, "Event", counted("events", transfers.cupy.cuda.Event))
     return counts

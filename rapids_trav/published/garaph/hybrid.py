@@ -29,7 +29,7 @@ from rapids_trav.engines.cpu.programs import run as cpu_run
 from rapids_trav.engines.cpu.programs.kernels import CHANGED, EDGES, N_STATS, RESIDUAL, TOTAL
 from rapids_trav.engines.cpu.programs.pages import ResidentEdges
 from rapids_trav.engines.cpu.programs.state import ProgramWork
-from rapids_trav.engines.cuda.programs.tally import Tally, write_total
+from rapids_trav.engines.cuda.programs.state import Tally, write_total
 from rapids_trav.engines.cuda.runtime.memory import to_device, to_host
 from rapids_trav.engines.cuda.runtime.pinned import empty_pinned
 from rapids_trav.engines.cuda.stream.streamed import StreamedExecutor

@@ -21,8 +21,7 @@ import cupy
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array
-from rapids_trav.engines.cuda.programs.state import Edges, ProgramState
-from rapids_trav.engines.cuda.programs.tally import FRONTIER
+from rapids_trav.engines.cuda.programs.state import FRONTIER, Edges, ProgramState
 from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.cuda.runtime.arguments import arguments_of
 from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES, Kernels, shared_bytes

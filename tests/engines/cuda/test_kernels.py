@@ -104,15 +104,15 @@ def test_programs_are_linked_with_every_file_of_theirs():
 def test_tallies_have_the_same_places_on_both_sides():
     pytest.importorskip("cupy")
     from rapids_trav.engines.cuda.bfs.levels import Counts
-    from rapids_trav.engines.cuda.programs import tally
+    from rapids_trav.engines.cuda.programs import state
 
     text = loader.source("gas_vertex.cuh")
     for name in ("found", "edges", "scout", "light", "heavy"):
-        assert getattr(tally, f"_{name.upper()}") == Counts._fields.index(name)
-    for name, place in (("RESIDUAL_SUM", tally._RESIDUAL), ("TOTAL_SUM", tally._TOTAL)):
+        assert getattr(state, f"_{name.upper()}") == Counts._fields.index(name)
+    for name, place in (("RESIDUAL_SUM", state._RESIDUAL), ("TOTAL_SUM", state._TOTAL)):
         assert f"constexpr i32 {name} = {place};" in text
-    assert len(Counts._fields) == tally._RESIDUAL
-    assert tally._TOTAL + 1 == tally.WORDS
+    assert len(Counts._fields) == state._RESIDUAL
+    assert state._TOTAL + 1 == state.WORDS
 
 
 def _of(file):

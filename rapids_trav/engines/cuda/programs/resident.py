@@ -11,8 +11,7 @@ import numpy as np
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.programs.row_gather import N_BINS, AllRows, Lists
 from rapids_trav.engines.cuda.programs.run import DeviceExecutor
-from rapids_trav.engines.cuda.programs.state import ProgramState
-from rapids_trav.engines.cuda.programs.tally import Tally
+from rapids_trav.engines.cuda.programs.state import ProgramState, Tally
 from rapids_trav.engines.runs import GatherView, RunOptions
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.run_state import RunState
@@ -60,11 +59,9 @@ class ResidentExecutor(DeviceExecutor):
         """Take the counts of the next iteration; launch it with those after it, if that has not been done."""
         tally = next(self._read, None)
         if tally is None:
-            n, lists, view = min(AHEAD, self._left), self.lists, self.state.view
+            n, view = min(AHEAD, self._left), self.state.view
             edges = view.into.column_indices, view.weights
-            self._read = self.state.gather_ahead(
-                lists.all, lists.hubs(0), lists.n_threads(0), edges, n, self._tolerance
-            )
+            self._read = self.state.gather_ahead(self.lists.all, edges, n, self._tolerance)
             self._left -= n if self._limited else 0
             tally = next(self._read)
         self.state.tally = tally
@@ -79,9 +76,9 @@ class ResidentExecutor(DeviceExecutor):
         lists = self.lists.marked(marks, also, sizes)
         state.flags.fill(False)
         self._gather(lists, marks, row)
-        hubs = self.lists.hubs(0).rows
+        hubs = lists.hubs.rows
         state.kernels("gas_state.cu").launch(
-            "commit_rows", state.n, *lists, N_BINS - 1, hubs, len(hubs), marks,
+            "commit_rows", state.n, *lists[:3], N_BINS - 1, hubs, len(hubs), marks,
             state.new_messages, state.messages,
         )  # fmt: skip
         state.finish(row)
@@ -105,8 +102,7 @@ class ResidentExecutor(DeviceExecutor):
 
     def _gather(self, lists: Lists, marks: Array | None, row: Array) -> None:
         view = self.state.view
-        edges = view.into.column_indices, view.weights
-        self.state.gather(lists, self.lists.hubs(0), self.lists.n_threads(0), edges, marks, row)
+        self.state.gather(lists, (view.into.column_indices, view.weights), marks, row)
 
     @cached_property
     def lists(self) -> AllRows:

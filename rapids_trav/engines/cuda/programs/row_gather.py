@@ -1,8 +1,4 @@
-"""Launches of `gather_rows` and `gather_ahead` of `kernels/gas_rows.cu`.
-
-If all rows gather, there are as many blocks as can be resident on the GPU, and each keeps the messages of the
-first vertices in shared memory.  If only some rows gather, or messages change meanwhile, there are as many
-blocks as the rows need, and no copies of messages.
+"""The rows that `gather_rows` and `gather_ahead` of `kernels/gas_rows.cu` reduce.
 
 Rows are sorted by length into bins; a bin's rows are each reduced by a number of threads that suits their
 length.  Rows of hubs are cut into pieces, so that a single row never keeps the GPU waiting for one block.
@@ -21,85 +17,13 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.runtime import loader
-from rapids_trav.engines.cuda.runtime.arguments import ArgumentStruct, arguments_of
-from rapids_trav.engines.cuda.runtime.loader import BLOCK, PROGRAM_TUNABLES, Kernels, grid_of, shared_bytes
+from rapids_trav.engines.cuda.runtime.loader import BLOCK, PROGRAM_TUNABLES, Kernels, grid_of
 
 GATHER_BLOCK = PROGRAM_TUNABLES["gas_rows.cu"]["GATHER_BLOCK"]
-RESIDENT = PROGRAM_TUNABLES["gas_rows.cu"]["GATHER_RESIDENT"]
-RowArguments = arguments_of("gas_rows.cu", "RowArguments")
-AheadArguments = arguments_of("gas_rows.cu", "AheadArguments")
-MOST_BYTES = 96 << 10  # bytes of messages in a block; the rest of the memory is first-level cache
-
-
-class PreparedGather(NamedTuple):
-    """A launch of `gather_rows` that can be repeated, with pointers of `arguments` set to other arrays."""
-
-    arguments: ArgumentStruct
-    launch: Callable[[], None]
-
-
-class RowGather:
-    """Launcher of `gather_rows` for a run over `n` vertices with values of one dtype."""
-
-    def __init__(self, kernels: Kernels, dtype: np.dtype, n: int) -> None:
-        self._kernels = kernels
-        self._itemsize = dtype.itemsize
-        self._n = n
-        self._near: dict[str, int] = {}
-        self._n_places = RESIDENT * loader.multiprocessors(cupy.cuda.runtime.getDevice())
-
-    def prepared(self, n_threads: int, near: bool, **arguments: object) -> PreparedGather:
-        """Return the gather at rows with work for `n_threads`, with copies of messages if `near`.
-
-        `n_threads` is at least one, and `arguments` are those of `RowArguments` but for `n_near`.
-        """
-        most = self._n_places if near else loader.most_blocks() * BLOCK // GATHER_BLOCK
-        n_near = self._n_near("gather_rows") if near else 0
-        given = RowArguments(n_near=n_near, **arguments)
-        launch = self._kernels.prepared(
-            "gather_rows",
-            (min(-(-n_threads // GATHER_BLOCK), most),),
-            given,
-            block=GATHER_BLOCK,
-            shared_bytes=n_near * self._itemsize,
-        )
-        return PreparedGather(given, launch)
-
-    def launch_ahead(self, n_threads: int, near: bool, **arguments: object) -> None:
-        """Iterate over rows with work for `n_threads`, at least one, until the run ends; see `prepared`.
-
-        `arguments` are those of `AheadArguments` but for `n_near`.
-        """
-        n_near = self._n_near("gather_ahead") if near else 0
-        self._kernels.launch_grid(
-            "gather_ahead",
-            (min(-(-n_threads // GATHER_BLOCK), self._n_places),),  # they wait for each other
-            AheadArguments(n_near=n_near, **arguments),
-            block=GATHER_BLOCK,
-            shared_bytes=n_near * self._itemsize,
-            cooperative=True,
-        )
-
-    def _n_near(self, name: str) -> int:
-        """Return the number of messages that a block of a kernel keeps in shared memory."""
-        if name not in self._near:
-            n_bytes = min(shared_bytes(self._kernels, name, RESIDENT), MOST_BYTES)
-            self._near[name] = min(self._n, n_bytes // self._itemsize)
-        return self._near[name]
-
-
 PIECE_EDGES = PROGRAM_TUNABLES["gas_rows.cu"]["PIECE_EDGES"]
 N_BINS = 5  # rows for one thread, for eight, for a warp, for a block, and rows in pieces
 THREADS = (1, 8, 32, GATHER_BLOCK)  # threads for a row of each bin but the last
 PIECES = N_BINS - 1
-
-
-class Lists(NamedTuple):
-    """Rows in the order of their bins: bin b holds `sizes[b]` rows from `begins[b]` on."""
-
-    rows: Array
-    begins: Array
-    sizes: Array
 
 
 class Hubs(NamedTuple):
@@ -120,6 +44,16 @@ class Hubs(NamedTuple):
         n_hubs = len(self.rows)
         tickets = cupy.zeros(n_hubs, np.uint32) if n_hubs else self.tickets
         return self._replace(results=cupy.empty(self.n_pieces, dtype), tickets=tickets)
+
+
+class Lists(NamedTuple):
+    """Rows in the order of their bins: bin b holds `sizes[b]` rows from `begins[b]` on."""
+
+    rows: Array
+    begins: Array
+    sizes: Array
+    hubs: Hubs
+    n_threads: int  # that have work if every row of the page gathers
 
 
 class RowLists:
@@ -158,13 +92,11 @@ class RowLists:
     def n_rows(self, page: int) -> int:
         return self._firsts[page + 1] - self._firsts[page]
 
-    def hubs(self, page: int) -> Hubs:
-        return self._hubs.get(page, self._no_hubs)
-
-    def n_threads(self, page: int) -> int:
-        """Return the number of threads that have work if every row of the page gathers."""
+    def lists(self, page: int, rows: Array, sizes: Array) -> Lists:
+        """Return a page's lists, which `listing` makes, in these arrays."""
+        hubs = self._hubs.get(page, self._no_hubs)
         by_row = sum(int(n) * threads for n, threads in zip(self.counts[page], THREADS, strict=False))
-        return by_row + GATHER_BLOCK * self.hubs(page).n_pieces
+        return Lists(rows, self._begins[page], sizes, hubs, by_row + GATHER_BLOCK * hubs.n_pieces)
 
     def listing(
         self, page: int, marks: Array | None, active: Array | None, rows: Array | None, sizes: Array
@@ -187,7 +119,7 @@ class AllRows(RowLists):
         n = len(row_offsets) - 1
         rows = cupy.empty(n, vertex)
         super().__init__(kernels, row_offsets, np.array([0, n]), dtype, rows)
-        self.all = Lists(rows, self._begins[0], self._sizes[0])
+        self.all = self.lists(0, rows, self._sizes[0])
         if n:
             self.listing(0, None, None, rows, self._sizes[0])()
         self._marked: cupy.ndarray = None
@@ -196,8 +128,7 @@ class AllRows(RowLists):
         """Return the same lists for a run of another program, with working memory of its own."""
         lists = copy(self)
         lists._kernels, lists._marked = kernels, None
-        lists._hubs = {page: hubs.of_run(dtype) for page, hubs in self._hubs.items()}
-        lists._no_hubs = self._no_hubs.of_run(dtype)
+        lists.all = self.all._replace(hubs=self.all.hubs.of_run(dtype))
         return lists
 
     def marked(self, marks: Array, active: Array | None, sizes: Array) -> Lists:
@@ -205,7 +136,7 @@ class AllRows(RowLists):
         if self._marked is None:
             self._marked = cupy.empty_like(self.all.rows)
         self.listing(0, marks, active, self._marked, sizes)()
-        return Lists(self._marked, self._begins[0], sizes)
+        return self.all._replace(rows=self._marked, sizes=sizes)
 
 
 def cut(row_offsets: Array, hubs: Array, dtype: np.dtype) -> Hubs:

@@ -19,8 +19,8 @@ import cupy
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.cuda.programs.row_gather import Lists, PreparedGather, RowLists
-from rapids_trav.engines.cuda.programs.state import Edges, ProgramState
+from rapids_trav.engines.cuda.programs.row_gather import Lists, RowLists
+from rapids_trav.engines.cuda.programs.state import Edges, PreparedGather, ProgramState
 from rapids_trav.engines.cuda.runtime.loader import BLOCK, load, load_for, most_blocks
 from rapids_trav.engines.cuda.runtime.memory import shifted, to_host
 from rapids_trav.engines.cuda.runtime.pinned import empty_pinned
@@ -44,7 +44,7 @@ class PageLists(RowLists):
 
     def prepared(self, page: int, room: Array, marks: Array | None) -> tuple[Lists, Callable[[], None]]:
         """Return a page's lists in `room`, and the launch that makes them of the marked rows (None: all)."""
-        lists = Lists(room, self._begins[page], self._sizes[page])
+        lists = self.lists(page, room, self._sizes[page])
         return lists, self.listing(page, marks, None, room, lists.sizes)
 
     def marked(self, marks: Array) -> np.ndarray:
@@ -117,9 +117,7 @@ class PageGather:
         room = slot.memory[begin : begin + (after - first) * vertex.itemsize].view(vertex)
         lists, make = self._lists.prepared(page, room, marks)
         before.append(make)
-        n_threads = self._lists.n_threads(page)
-        gather = self._state.prepared_gather(lists, self._lists.hubs(page), n_threads, edges, marks)
-        return PageLaunches(tuple(before), edges, gather)
+        return PageLaunches(tuple(before), edges, self._state.prepared_gather(lists, edges, marks))
 
     def _edges(self, page: int, slot: Slot, home: Array) -> Edges:
         """Return the addresses of edge 0's column and weight for a page that was copied to `home`.
