@@ -250,12 +250,13 @@ def test_what_is_counted(cupy):
 
 def test_arguments_are_kept_and_their_graph_is_not(cupy):
     from rapids_trav.engines.cuda import CudaEngine
+    from rapids_trav.engines.cuda.bfs.fused import Pulling
 
     engine = CudaEngine()
     workspace = engine.fused.workspace()
 
     def search(view, n_sources=1, **options):
-        return workspace.search(view, n_sources, BfsOptions(**options), hub_degree=None, least_pull=1)
+        return workspace.search(view, n_sources, BfsOptions(**options), Pulling(None, 1))
 
     view, other = GraphView(nine(), engine), GraphView(nine(), engine)
     first = search(view)

@@ -189,15 +189,8 @@ class CudaEngine:
         """Search from one of `sources` after another, `ahead` of the one being read; see `bfs/queued.py`."""
         from rapids_trav.engines.cuda.bfs import queued
 
-        return queued.search_stream(
-            view,
-            sources,
-            options,
-            ahead,
-            allocating=partial(device_memory, "a search", partial(self._search_bytes, view, None, options)),
-            hub_degree=self.hub_degree,
-            least_pull=self.least_pull,
-        )
+        allocating = partial(device_memory, "a search", partial(self._search_bytes, view, None, options))
+        return queued.search_stream(view, sources, options, ahead, self.fused.pulling, allocating)
 
     def search_each(self, view: View, sources: Array, options: BfsOptions) -> Search:
         """Search from each of k `sources` separately: distance (k, n), predecessor (k, n).
@@ -323,9 +316,9 @@ class CudaEngine:
     @cached_property
     def fused(self) -> FusedVariant:
         """The fused search, with its workspaces."""
-        from rapids_trav.engines.cuda.bfs.fused import FusedVariant
+        from rapids_trav.engines.cuda.bfs.fused import FusedVariant, Pulling
 
-        return FusedVariant(self.hub_degree, self.least_pull)
+        return FusedVariant(Pulling(self.hub_degree, self.least_pull))
 
     @staticmethod
     def _search_bytes(view: View, n_searches: int | None, options: BfsOptions) -> int:

@@ -128,6 +128,13 @@ def _block_size(out: Adjacency, n_linked: int, n_blocks: int, plain: bool) -> in
     return even_block(threads, n_linked, n_blocks) if measured else threads
 
 
+class Pulling(NamedTuple):
+    """How a search pulls; see `CudaEngine`."""
+
+    hub_degree: int | None
+    least_pull: int
+
+
 class Workspace:
     """The memory in which the searches on one stream, one after another, count, synchronise and work."""
 
@@ -149,19 +156,17 @@ class Workspace:
                 self._memory = memory
         return memory
 
-    def search(
-        self, view: View, n_sources: int, options: BfsOptions, *, hub_degree: int | None, least_pull: int
-    ) -> FusedSearch:
+    def search(self, view: View, n_sources: int, options: BfsOptions, pulling: Pulling) -> FusedSearch:
         """Return the searches of a view; the arguments are `FusedSearch`'s.
 
         The last ones are kept, since setting three dozen arguments takes the host as long as a small search
         takes the device.
         """
-        how = (n_sources, options.predecessors, options.depth_limit, hub_degree, least_pull)
+        how = (n_sources, options.predecessors, options.depth_limit, pulling)
         last = self._last
         if not options.trace and last is not None and last.is_of(view, how):
             return last.fused
-        fused = FusedSearch(view, n_sources, options, self, hub_degree=hub_degree, least_pull=least_pull)
+        fused = FusedSearch(view, n_sources, options, self, pulling)
         if not options.trace and fused.memory is self._memory and not getattr(view, "limited", False):
             fused.let_go()
             self._last = _Kept(ref(view.out), ref(view.into), how, fused)
@@ -181,10 +186,10 @@ class _Kept(NamedTuple):
 
 
 class FusedVariant:
-    """The fused search on CuPy's current stream; for the parameters see `CudaEngine`."""
+    """The fused search on CuPy's current stream."""
 
-    def __init__(self, hub_degree: int | None, least_pull: int) -> None:
-        self._hub_degree, self._least_pull = hub_degree, least_pull
+    def __init__(self, pulling: Pulling) -> None:
+        self.pulling = pulling
         self._workspaces: dict[StreamKey, Workspace] = {}
 
     def __call__(self, view: View, sources: Array, options: BfsOptions) -> Search:
@@ -193,9 +198,7 @@ class FusedVariant:
         outputs = Outputs(view.n_vertices, vertex, options.predecessors)
         if view.n_vertices == 0:
             return replace(outputs.search(), n_unreached=None)
-        fused = self.workspace().search(
-            view, len(sources), options, hub_degree=self._hub_degree, least_pull=self._least_pull
-        )
+        fused = self.workspace().search(view, len(sources), options, self.pulling)
         sources = sources.astype(vertex, copy=False)
         fused.launch(sources, outputs, bitmap_of(options.targets, view.n_vertices))
         return fused.traced(outputs.search())
@@ -230,16 +233,9 @@ class FusedSearch:
     """
 
     def __init__(
-        self,
-        view: View,
-        n_sources: int,
-        options: BfsOptions,
-        workspace: Workspace,
-        *,
-        hub_degree: int | None,
-        least_pull: int,
+        self, view: View, n_sources: int, options: BfsOptions, workspace: Workspace, pulling: Pulling
     ) -> None:
-        out = view.out
+        out, hub_degree = view.out, pulling.hub_degree
         self._out = out if options.trace else None
         into, n_vertices, vertex = view.into, view.n_vertices, out.column_indices.dtype
         self._trace = trace = (
@@ -278,7 +274,7 @@ class FusedSearch:
             first_neighbors=into.first_neighbors,
             word_rows=into.word_rows,
             queue_capacity=capacity,
-            least_pull=least_pull,
+            least_pull=pulling.least_pull,
             **dict.fromkeys(OF_A_SEARCH),
             n_targets=0,
             **{name: self.memory.ptr + first for name, first in zip(WORKING, begins, strict=True)},

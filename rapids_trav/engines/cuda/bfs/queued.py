@@ -24,7 +24,7 @@ import cupy
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.cuda.bfs.fused import FusedSearch, Outputs, Workspace
+from rapids_trav.engines.cuda.bfs.fused import FusedSearch, Outputs, Pulling, Workspace
 from rapids_trav.engines.cuda.bfs.fused_view import Targets, bitmap_of
 from rapids_trav.engines.cuda.runtime.streams import StreamKey, current_key
 from rapids_trav.engines.interface import BfsOptions, Search, View
@@ -35,10 +35,8 @@ def search_stream(
     sources: Iterator[Array],
     options: BfsOptions,
     ahead: int,
-    *,
+    pulling: Pulling,
     allocating: Callable[[], AbstractContextManager[None]],
-    hub_degree: int | None,
-    least_pull: int,
 ) -> Generator[Search, None, None]:
     """Yield a search from each of `sources`, (1,) each, of which -1 counts as none; else as `FusedVariant`.
 
@@ -46,7 +44,7 @@ def search_stream(
     many.  `allocating` returns a context for the allocations of a search.
     """
     with allocating():
-        fused = FusedSearch(view, 1, options, Workspace(), hub_degree=hub_degree, least_pull=least_pull)
+        fused = FusedSearch(view, 1, options, Workspace(), pulling)
         targets = bitmap_of(options.targets, view.n_vertices)
     vertex = view.out.column_indices.dtype
     outputs = partial(Outputs, view.n_vertices, vertex, options.predecessors)
