@@ -9,9 +9,9 @@ import numpy as np
 
 from rapids_trav.backends.structure import Rows, Structure
 from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList, offset_dtype
+from rapids_trav.engines import gpu_is_there
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.interface import Engine
-from rapids_trav.engines.presence import gpu_is_there
 from rapids_trav.engines.searches import DistanceSums, PathShares, SumsOf
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import move

@@ -1,20 +1,27 @@
 """Engines: the back ends that run searches, on the CPU (Numba) or on a GPU (CuPy), behind one interface.
 
 `engines.interface.Engine` lists the methods and properties of an engine.
+
+Whether there is a GPU the driver is asked through its own library, which needs no Python package.  A GPU
+whose packages are broken can thus be distinguished from a machine without a GPU.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import ctypes
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 
 from rapids_trav.engines.interface import DeviceEngine, Engine
-from rapids_trav.engines.presence import DOCTOR, cause, gpu_is_there
-from rapids_trav.errors import TravError, written
+from rapids_trav.errors import TravError, first_line, written
 from rapids_trav.tuning import Layout
+from rapids_trav.utilities.machine import find_driver
 
 __all__ = ["NAMES", "gpu_is_there", "select", "spread_over"]
 
 NAMES = ("auto", "cpu", "cuda")
+PACKAGES = ("cudf", "cupy")
+DOCTOR = "run `rapids-trav doctor` for details"
 
 
 def select(name: str | Engine, frame_library: str) -> Engine:
@@ -61,3 +68,51 @@ def spread_over(
     from rapids_trav.engines.multigpu.devices import on_devices
 
     return on_devices(engine, devices, shared=shared, layout=layout)
+
+
+def gpu_is_there() -> bool:
+    """Return whether there is a GPU with the packages that the CUDA engine and cuDF frames need.
+
+    Raises
+    ------
+    TravError
+        If the GPU and the packages are there but do not work.
+    """
+    if not all(map(_installed, PACKAGES)) or count_gpus() == 0:
+        return False
+    try:
+        import cudf  # noqa: F401
+        import cupy
+
+        if cupy.cuda.runtime.getDeviceCount() > 0:
+            return True
+        problem = "CuPy finds none"
+    except Exception as error:  # a missing library, a wrong version, an old driver: anything
+        raise TravError(_broken(cause(error))) from error
+    raise TravError(_broken(problem))
+
+
+def count_gpus(load: Callable[[str], ctypes.CDLL] = ctypes.CDLL) -> int:
+    """Return the number of GPUs, 0 without a driver; refuse a driver that does not start."""
+    driver = find_driver(load)
+    if driver.problem:
+        raise TravError(_broken(driver.problem))
+    return len(driver.gpus)
+
+
+def cause(error: Exception) -> str:
+    """Return the type and the first line of an error, or of the error that caused it."""
+    origin = error.__cause__ if isinstance(error.__cause__, Exception) else error
+    return f"{type(origin).__name__}: {first_line(origin)}"
+
+
+def _broken(problem: str) -> str:
+    return (
+        f"engine='auto' selects the GPU here, which does not work ({problem}): {DOCTOR}, or use engine='cpu'."
+    )
+
+
+def _installed(package: str) -> bool:
+    """Return whether a package is installed; a bare directory of that name does not count."""
+    spec = find_spec(package)
+    return spec is not None and spec.origin is not None

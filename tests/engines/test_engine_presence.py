@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from common import gpu_count
 
-from rapids_trav import Graph
-from rapids_trav.engines import presence, select
+from rapids_trav import Graph, engines
+from rapids_trav.engines import select
 from rapids_trav.errors import TravError
 
 WORKING_CUPY = """
@@ -30,7 +30,7 @@ def folder(tmp_path):
 @pytest.fixture
 def install(tmp_path, monkeypatch):
     """Make packages with the given sources importable instead of the real ones."""
-    for name in [name for name in sys.modules if name.partition(".")[0] in presence.PACKAGES]:
+    for name in [name for name in sys.modules if name.partition(".")[0] in engines.PACKAGES]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.syspath_prepend(tmp_path / "packages")
     watches = [
@@ -45,7 +45,7 @@ def install(tmp_path, monkeypatch):
             (package / "__init__.py").write_text(source)
 
     yield write
-    for name in presence.PACKAGES:
+    for name in engines.PACKAGES:
         sys.modules.pop(name, None)
 
 
@@ -66,7 +66,7 @@ def driver(initial=0, count=1):
 
 @pytest.fixture
 def one_gpu(monkeypatch):
-    monkeypatch.setattr(presence, "count_gpus", lambda: 1)
+    monkeypatch.setattr(engines, "count_gpus", lambda: 1)
 
 
 @pytest.mark.parametrize(
@@ -95,45 +95,45 @@ def test_a_gpu_that_the_packages_do_not_see_is_told(folder, install, one_gpu):
 
 def test_both_and_they_work(install, one_gpu):
     install(cudf="", cupy=WORKING_CUPY.format(count=1))
-    assert presence.gpu_is_there()
+    assert engines.gpu_is_there()
 
 
 def test_broken_packages_do_not_matter_without_a_gpu(folder, install, monkeypatch):
     install(cudf="raise ImportError('no libcuda.so.1')", cupy="")
-    monkeypatch.setattr(presence, "count_gpus", lambda: 0)
+    monkeypatch.setattr(engines, "count_gpus", lambda: 0)
     assert Graph.open(folder).engine.name == "cpu"
 
 
-@pytest.mark.parametrize("missing", presence.PACKAGES)
+@pytest.mark.parametrize("missing", engines.PACKAGES)
 def test_packages_that_are_not_installed(folder, monkeypatch, one_gpu, missing):
     monkeypatch.setitem(sys.modules, missing, None)
     assert Graph.open(folder).engine.name == "cpu"
 
 
 def test_a_folder_of_the_name_is_no_package(folder, tmp_path, monkeypatch, one_gpu):
-    for name in presence.PACKAGES:
+    for name in engines.PACKAGES:
         (tmp_path / "empty" / name).mkdir(parents=True)
     monkeypatch.delitem(sys.modules, "cudf", raising=False)
     monkeypatch.setattr(sys, "path", [str(tmp_path / "empty")])
-    assert not presence.gpu_is_there()
+    assert not engines.gpu_is_there()
 
 
 def test_the_driver_says_how_many():
     def not_there(name):
         raise OSError(name)
 
-    assert presence.count_gpus(not_there) == 0
-    assert presence.count_gpus(lambda name: driver(count=2)) == 2
-    assert presence.count_gpus(lambda name: driver(initial=100)) == 0  # 100: no device
+    assert engines.count_gpus(not_there) == 0
+    assert engines.count_gpus(lambda name: driver(count=2)) == 2
+    assert engines.count_gpus(lambda name: driver(initial=100)) == 0  # 100: no device
     with pytest.raises(TravError, match="driver does not start, CUDA error 803"):
-        presence.count_gpus(lambda name: driver(initial=803))
+        engines.count_gpus(lambda name: driver(initial=803))
 
 
 def test_an_error_that_stands_for_another_is_told_by_that():
     try:
         raise ImportError("=====\nFailed to import CuPy.") from OSError("libnvrtc.so: cannot open")
     except ImportError as error:
-        assert presence.cause(error) == "OSError: libnvrtc.so: cannot open"
+        assert engines.cause(error) == "OSError: libnvrtc.so: cannot open"
 
 
 @pytest.mark.skipif(gpu_count() > 0, reason="there is a GPU")
