@@ -20,11 +20,11 @@ from collections.abc import Iterable
 import cupy
 import numpy as np
 
-from rapids_trav.csr.adjacency import Adjacency, Array
+from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.programs.state import FRONTIER, Edges, ProgramState
 from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.cuda.runtime.arguments import arguments_of
-from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES, Kernels, shared_bytes
+from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES, shared_bytes
 from rapids_trav.engines.cuda.runtime.memory import shifted
 from rapids_trav.engines.cuda.stream.plan import StreamPlan
 from rapids_trav.engines.runs import RunOptions
@@ -36,31 +36,29 @@ REPLICA_COUNTERS = ("filled", "merged")  # in the order of `ReplicaCounter` in g
 
 
 class ShardPieces:
-    """The shards of an adjacency and their pieces on the device, and launches over runs of pieces.
+    """The shards of a run's in-edges and their pieces on the device, and launches over runs of pieces.
 
-    The offsets of the in-edges are given on the host and `on_device`; a launch is over `most_edges` at most.
-    `replication` and `page_ends` are those of `shards.cut_shards`.  The kernels may be the ones that count.
+    The offsets are given on the host, too; a launch is over `most_edges` at most, and `page_ends` are those
+    of `shards.cut_shards`.
     """
 
     def __init__(
         self,
-        kernels: Kernels,
+        state: ProgramState,
+        options: RunOptions,
         row_offsets: Array,
-        on_device: Array,
-        dtype: np.dtype,
-        replication: int | str,
         most_edges: int,
         page_ends: Iterable[int] = (),
-        counted: bool = False,
     ) -> None:
-        self._kernels, self._row_offsets = kernels, on_device
+        self._state, self._row_offsets, dtype = state, state.view.into.row_offsets, state.dtype
+        kernels = self._kernels = state.kernels("gas_shards.cu", COUNTS=int(options.trace))
         tunables = PROGRAM_TUNABLES["gas_shards.cu"]
         self._block = tunables["BLOCK_SIZE"]
         resident = tunables["RESIDENT_BLOCKS"]
         room = capacity(shared_bytes(kernels, "gather_shards", resident), dtype.itemsize)
         self._n_blocks = resident * loader.multiprocessors(cupy.cuda.runtime.getDevice())
         piece_edges = edges_to_a_piece(most_edges, self._n_blocks)
-        self.shards = shards = cut_shards(row_offsets, room, piece_edges, replication, page_ends)
+        self.shards = shards = cut_shards(row_offsets, room, piece_edges, options.replication, page_ends)
         self._n_bytes = shards.most_copies * dtype.itemsize
         # As kernels take it, by name and in their order.
         self._table: dict[str, Array | int] = {
@@ -73,7 +71,9 @@ class ShardPieces:
         self._results = cupy.empty(shards.n_pieces, dtype)
         self._tickets = cupy.zeros(len(shards.factors), np.uint32)
         self.cycles: Array | None = None  # int64, for each piece: gets the clock cycles that it takes
-        self._counts: cupy.ndarray = cupy.zeros(len(REPLICA_COUNTERS), np.uint64) if counted else None
+        self._counts: cupy.ndarray = None
+        if options.trace:
+            self._counts = cupy.zeros(len(REPLICA_COUNTERS), np.uint64)
 
     @property
     def nbytes(self) -> int:
@@ -100,15 +100,9 @@ class ShardPieces:
         )  # fmt: skip
 
     def gather_pieces(
-        self,
-        pieces: tuple[int, int],
-        edges: tuple[Array | int, Array | int | None],
-        local_ids: Array | int,
-        next_piece: Array,
-        messages: Array,
-        **vertices: Array,
+        self, pieces: tuple[int, int], edges: Edges, local_ids: Array | int, next_piece: Array, row: Array
     ) -> None:
-        """Gather `messages` at the vertices of whole shards and apply; `vertices` are of `ProgramState`.
+        """Gather at the vertices of whole shards and apply, and count in `row`.
 
         `pieces` are the first of the shards and the first after them, `edges` columns and weights from edge 0
         on, and `next_piece` a 0 that belongs to this launch.
@@ -119,7 +113,7 @@ class ShardPieces:
             row_offsets=self._row_offsets,
             column_indices=columns,
             weights=weights,
-            messages=messages,
+            messages=self._state.messages,
             **self._table,
             first_number=first,
             n_pieces=after - first,
@@ -129,7 +123,7 @@ class ShardPieces:
             tickets=self._tickets,
             cycles=self.cycles,
             replica_counters=self._counts,
-            **vertices,
+            **self._state.vertices(row),
         )
         grid = self._grid(after - first)
         self._kernels.launch_grid(
@@ -143,19 +137,9 @@ class ShardPieces:
 class ShardGather(ShardPieces):
     """The shards of the in-edges in the GPU's memory, which take 2 bytes for each edge."""
 
-    def __init__(
-        self,
-        kernels: Kernels,
-        into: Adjacency,
-        dtype: np.dtype,
-        replication: int | str,
-        counted: bool = False,
-    ) -> None:
-        offsets = cupy.asnumpy(into.row_offsets)
-        super().__init__(
-            kernels, offsets, into.row_offsets, dtype, replication, into.n_edges, counted=counted
-        )
-        self._into = into
+    def __init__(self, state: ProgramState, options: RunOptions) -> None:
+        into = state.view.into
+        super().__init__(state, options, cupy.asnumpy(into.row_offsets), into.n_edges)
         self._local_ids = cupy.empty(into.n_edges, np.uint16)
         self.name(self._all, self._local_ids)
 
@@ -163,12 +147,13 @@ class ShardGather(ShardPieces):
     def nbytes(self) -> int:
         return super().nbytes + self._local_ids.nbytes
 
-    def gather(self, weights: Array | None, messages: Array, **vertices: Array) -> None:
-        """Gather `messages` at every vertex and apply; `vertices` are those of `ProgramState`."""
+    def gather(self, row: Array) -> None:
+        """Gather at every vertex and apply, and count in `row`."""
+        view = self._state.view
         # Programs do not use this counter of the iteration's row otherwise.
-        next_piece = vertices["counters"][FRONTIER : FRONTIER + 1]
-        edges = self._into.column_indices, weights
-        self.gather_pieces(self._all, edges, self._local_ids, next_piece, messages, **vertices)
+        next_piece = row[FRONTIER : FRONTIER + 1]
+        edges = view.into.column_indices, view.weights
+        self.gather_pieces(self._all, edges, self._local_ids, next_piece, row)
 
     @property
     def _all(self) -> tuple[int, int]:
@@ -181,17 +166,9 @@ class PageShards(ShardPieces):
     def __init__(
         self, state: ProgramState, row_offsets: Array, plan: StreamPlan, options: RunOptions
     ) -> None:
-        super().__init__(
-            state.kernels("gas_shards.cu", COUNTS=int(options.trace)),
-            row_offsets,
-            state.view.into.row_offsets,
-            state.dtype,
-            options.replication,
-            int(np.diff(plan.first_edges).max(initial=0)),
-            plan.firsts[1:],
-            options.trace,
-        )
-        self._state, self._plan = state, plan
+        most_edges = int(np.diff(plan.first_edges).max(initial=0))
+        super().__init__(state, options, row_offsets, most_edges, plan.firsts[1:])
+        self._plan = plan
         first_shards = np.searchsorted(self.shards.firsts, plan.firsts)
         self._first_pieces = self.shards.first_pieces[first_shards].tolist()
         self._next_pieces = cupy.zeros(plan.n_pages, np.uint64)
@@ -210,23 +187,7 @@ class PageShards(ShardPieces):
 
     def gather(self, page: int, edges: Edges, memory: Array, row: Array) -> None:
         """Gather at the vertices of a page and apply, with `memory` for the places of its edges."""
-        pieces, state = self.pieces(page), self._state
+        pieces = self.pieces(page)
         local_ids = shifted(memory, self._plan.layouts[page].rows, LOCAL, self._plan.edges(page)[0])
         self.name(pieces, np.uint64(local_ids))
-        self.gather_pieces(
-            pieces,
-            edges,
-            local_ids,
-            self._next_pieces[page : page + 1],
-            state.messages,
-            **state.vertices(row),
-        )
-
-
-def in_memory(state: ProgramState, options: RunOptions) -> ShardGather:
-    """Return the shards of a run over edges in the GPU's memory."""
-    kernels = state.kernels("gas_shards.cu", COUNTS=int(options.trace))
-    return ShardGather(kernels, state.view.into, state.dtype, options.replication, options.trace)
-
-
-in_pages = PageShards
+        self.gather_pieces(pieces, edges, local_ids, self._next_pieces[page : page + 1], row)

@@ -51,7 +51,7 @@ class ResidentExecutor(DeviceExecutor):
         if self.shards is None:
             self._gather(self.lists.all, None, row)
         else:
-            self.shards.gather(state.view.weights, state.messages, **state.vertices(row))
+            self.shards.gather(row)
         state.swap_messages()
         state.finish(row)
 
