@@ -126,7 +126,10 @@ def shortest_path_shares(view: View, sources: Array, edges: bool, together: int)
     of_edges = cupy.zeros(view.out.n_edges) if edges else None
     shares = PathShares(cupy.zeros(view.n_vertices), of_edges, cupy.zeros(view.n_vertices, np.int64))
     sources = cupy.ascontiguousarray(sources, view.out.column_indices.dtype)
-    batch = _batch(view, shares) if together >= WARP else None
+    try:
+        batch = Batch(view, shares) if together >= WARP else None
+    except MemoryError:  # a pool holds more than was known when the size was chosen
+        batch = None
     if batch is None:
         _one_by_one(view, sources, shares)
         return shares
@@ -134,14 +137,6 @@ def shortest_path_shares(view: View, sources: Array, edges: bool, together: int)
         batch.add(sources[begin : begin + WARP])
         report(min(begin + WARP, len(sources)), len(sources), "sources")
     return shares
-
-
-def _batch(view: View, shares: PathShares) -> Batch | None:
-    """Return the memory of a batch, or None if a pool holds more than was known when it was chosen."""
-    try:
-        return Batch(view, shares)
-    except MemoryError:
-        return None
 
 
 def _one_by_one(view: View, sources: Array, shares: PathShares) -> None:

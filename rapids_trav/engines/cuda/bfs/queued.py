@@ -25,7 +25,7 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.bfs.fused import FusedSearch, Outputs, Pulling, Workspace
-from rapids_trav.engines.cuda.bfs.fused_view import Targets, bitmap_of
+from rapids_trav.engines.cuda.bfs.fused_view import bitmap_of
 from rapids_trav.engines.cuda.runtime.streams import StreamKey, current_key
 from rapids_trav.engines.interface import BfsOptions, Search, View
 
@@ -43,12 +43,7 @@ def search_stream(
     At most `ahead` searches are queued behind the one that is yielded, fewer if there is no memory for so
     many.  `allocating` returns a context for the allocations of a search.
     """
-    with allocating():
-        fused = FusedSearch(view, 1, options, Workspace(), pulling)
-        targets = bitmap_of(options.targets, view.n_vertices)
-    vertex = view.out.column_indices.dtype
-    outputs = partial(Outputs, view.n_vertices, vertex, options.predecessors)
-    queue = _Queue(fused, targets, vertex, outputs, allocating)
+    queue = _Queue(view, options, pulling, allocating)
     # The source of a search for which there was no memory, on the host: the caller may change the stream.
     refused: np.ndarray | None = None
     try:
@@ -82,21 +77,20 @@ class _Queued:
 
 
 class _Queue:
-    """The stream of the searches, which all have the same targets, and those that have not been read.
-
-    `outputs` returns the memory for what one search writes, `allocating` a context for it.
-    """
+    """The stream of the searches, which all have the same targets, and those that have not been read."""
 
     def __init__(
         self,
-        fused: FusedSearch,
-        targets: Targets,
-        vertex: np.dtype,
-        outputs: Callable[[], Outputs],
+        view: View,
+        options: BfsOptions,
+        pulling: Pulling,
         allocating: Callable[[], AbstractContextManager[None]],
     ) -> None:
-        self._fused, self._targets, self._vertex = fused, targets, vertex
-        self._outputs, self._allocating = outputs, allocating
+        with allocating():
+            self._fused = FusedSearch(view, 1, options, Workspace(), pulling)
+            self._targets = bitmap_of(options.targets, view.n_vertices)
+        self._vertex, self._allocating = view.out.column_indices.dtype, allocating
+        self._outputs = partial(Outputs, view.n_vertices, self._vertex, options.predecessors)
         self._stream = cupy.cuda.Stream(non_blocking=True)  # a blocking one would wait for the default stream
         self._queued: deque[_Queued] = deque()
 
