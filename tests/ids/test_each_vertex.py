@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from rapids_trav import TravError
-from rapids_trav.ids import given as module
+from rapids_trav.ids import lookup as module
 from rapids_trav.ids.lookup import each_vertex
 
 DAY = pd.Timestamp("2026-01-01")
