@@ -1,7 +1,6 @@
 """Report on this machine: engines, GPUs, versions, and commands that install what is missing.
 
-The report does not import GPU packages: versions come from the metadata of installed packages, and GPUs from
-the driver.  Only the trial of the CUDA engine imports them, if a GPU and the packages were found.
+Only the trial of the CUDA engine imports GPU packages, if a GPU and the packages were found.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
 """Compilation in advance of the code for first queries, into the caches that later processes load from.
 
-Kernels are compiled for the types with which they are called.  So this module calls them: it runs every kind
-of query on small graphs, wide and narrow, that take each path of an engine.
-The caches are valid for this machine only: another kind of processor or GPU, another Numba and other sources
-compile again.  A cache in the wheel would be of no use: Numba's is valid for one Python, one Numba and one
-processor.
+Kernels are compiled for the types with which they are called, so this module runs every kind of query on
+small graphs.  The caches are valid for one processor or GPU, one Python and one Numba, hence not in a wheel.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """The accessor `frame.trav`: graph traversal as methods of the frame that holds the edges.
 
-It is registered for pandas at import.  The imports of the other libraries take time and may need a GPU.  For
-them it is registered at once if they are already imported, else right after their own import.  The
-order of imports therefore makes no difference.
+It is registered for pandas at once, and for other libraries, whose imports take time, right after these.
 """
 
 from __future__ import annotations

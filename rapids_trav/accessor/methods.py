@@ -12,10 +12,7 @@ from rapids_trav.frames.kinds import FrameT
 
 
 class Derived:
-    """Descriptor of a method of the accessor, which is derived from one of `Graph` on first access.
-
-    The package can thus be imported, and the accessor registered, without the imports that a graph needs.
-    """
+    """Descriptor of a method derived from `Graph` on first access, since the import of that takes long."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -77,10 +74,7 @@ class TravAccessor(Generic[FrameT]):
 
 
 class LazyFrameAccessor:
-    """Accessor of lazy polars frames, which explains on any use that the frame must be collected first.
-
-    Without it, polars would report a missing attribute, in its own words.
-    """
+    """Accessor of lazy polars frames, which says, in place of polars, that they must be collected first."""
 
     def __init__(self, frame: Frame) -> None:
         """Accept a frame, which is not used."""

@@ -1,8 +1,4 @@
-"""Options of the command line, derived from the classes that define the library's options.
-
-Defaults and choices come from those classes; this module adds the help texts and the parts that only a
-command line has.
-"""
+"""Options of the command line, with the defaults and choices of the classes that define the library's."""
 
 from __future__ import annotations
 
@@ -24,12 +20,7 @@ Command = TypeVar("Command", bound=Callable[..., object])
 def derived(
     kind: type, name: str, *short: str, help: str | None = None, **settings: Given
 ) -> Callable[[Command], Command]:
-    """Return a decorator that gives a command the option `name` of an options class.
-
-    Its default is that of the class, and its choices are those of a `Literal`.  An option that is False or
-    True by default becomes a flag, with `--no-` before its name where the default is True.  `settings` go to
-    `click.option`.
-    """
+    """Return a decorator for the option `name` of an options class, which is a flag if it is boolean."""
     default = default_of(kind, name)
     spelled = f"--{name.replace('_', '-')}"
     if choices := choices_of(kind, name):

@@ -22,11 +22,7 @@ Pairs = Callable[[], Iterator[tuple[Array, Array]]]  # of internal ids, chunk by
 
 
 class BuildPass:
-    """One pass over the edges that yields the columns of ids, counts rows and checks the weights.
-
-    `sides` are the columns of the two ends; `extra` are lists of further ids, each a sequence for each column
-    of an id.
-    """
+    """One pass over the edges, and `extra` ids by column, that yields ids, counts rows and checks weights."""
 
     def __init__(
         self,

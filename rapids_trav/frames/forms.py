@@ -1,8 +1,6 @@
-"""Frames that are read through Arrow: polars, pyarrow, and any other object with an Arrow stream.
+"""Frames that are read through Arrow, and answers in the caller's kind of frame: polars, pyarrow or pandas.
 
-A form implements the few operations that differ between them.  The work is done in pandas or cuDF.  Answers
-are returned in the caller's kind of frame: polars for polars, pyarrow for pyarrow, and pandas for all others,
-such as DuckDB.
+A form implements the few operations that differ between them; the work is done in pandas or cuDF.
 """
 
 from __future__ import annotations

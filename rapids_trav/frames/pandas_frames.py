@@ -49,11 +49,7 @@ class PandasFrames:
         return _native(pd.Series(values, dtype=dtype))
 
     def native(self, frame: Frame) -> Frame:
-        """Return the frame with columns that pandas and Numba can process.
-
-        Byte order becomes that of this machine, Arrow dictionaries become categories, and fixed-width bytes
-        become objects.  Other columns are shared.
-        """
+        """Return the frame with columns that pandas and Numba can process, as `_native` makes them."""
         foreign = [i for i, dtype in enumerate(frame.dtypes) if not _is_native(dtype)]
         if foreign:
             frame = frame.copy(deep=False)
@@ -225,7 +221,7 @@ def _with_wide_decimals(column: Series) -> Series:
 
 
 def _native(column: Series) -> Series:
-    """Convert a column as `PandasFrames.native` describes."""
+    """Return a column in this byte order, with categories for Arrow dictionaries and objects for bytes."""
     dtype = column.dtype
     if _is_native(dtype):
         return column

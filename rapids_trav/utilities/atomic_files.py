@@ -1,7 +1,4 @@
-"""Reliable files: CRC-32 checksums, names synced to disk, regular files only, and atomic folders.
-
-Checksums detect altered bytes.  Folders are either complete or absent.
-"""
+"""Reliable files: CRC-32 checksums, names synced to disk, regular files only, folders complete or absent."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Small SVG pictures for notebooks: bars, and named points in layers joined by lines.
-
-Lines and texts have the colour of the text around the picture, so they can be read on light and dark pages.
-"""
+"""Small SVG pictures for notebooks, in the colour of the text around them: bars, and points in layers."""
 
 from __future__ import annotations
 
