@@ -27,7 +27,6 @@ from rapids_trav.frames.columns import BitMasked, Frame, Masked
 from rapids_trav.frames.kinds import FrameT
 from rapids_trav.ids.lookup import lookup
 from rapids_trav.ids.maps import Column, IntegerTable
-from rapids_trav.memory.budget import foresee
 from rapids_trav.memory.model.search import QueryBytes
 from rapids_trav.storage.block_sizes import query_bytes
 from rapids_trav.storage.in_memory import MemoryView
@@ -172,8 +171,8 @@ def searches(
         return table.searches(number, room, repeated=bool(repeated), together=together)
 
     repeated = options.repeated
-    if later:
-        foresee(graph.budget, lambda: needed(query_bytes(engine.place, graph.n_vertices)) + later)
+    if later and graph.budget is not None:
+        graph.budget.foresee(lambda: needed(query_bytes(engine.place, graph.n_vertices)) + later)
     parts = [(0, sources)]
     if options.each:
         if repeated is None:

@@ -17,7 +17,6 @@ from rapids_trav.frames import exchange
 from rapids_trav.frames.columns import Masked
 from rapids_trav.frames.exchange import EdgeColumns
 from rapids_trav.frames.kinds import FrameT
-from rapids_trav.memory.budget import foresee
 from rapids_trav.memory.model.build import FOUND_BYTES
 from rapids_trav.memory.model.search import KHOP_BYTES
 from rapids_trav.storage.block_sizes import query_bytes, reading
@@ -158,7 +157,8 @@ def khop(graph: TraversableGraph, seeds: object, k: int, options: SearchOptions)
     checked = own is None or table is None or graph.n_vertices == 0
     view, sources, asked = ask(graph, seeds, limited, "seeds", checked)
     later = query_bytes(graph.engine.place, graph.n_vertices).neighborhood(graph.ids.nbytes)
-    foresee(graph.budget, lambda: later + FOUND_BYTES * min(FEWEST_ROWS, graph.n_edges))
+    if graph.budget is not None:
+        graph.budget.foresee(lambda: later + FOUND_BYTES * min(FEWEST_ROWS, graph.n_edges))
     with view.searching(lambda table: table.search(KHOP_BYTES), asked.variant):
         distance = graph.engine.search(view, sources, asked).distance
         report(len(sources), len(sources), "sources")

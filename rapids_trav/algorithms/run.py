@@ -29,7 +29,7 @@ from rapids_trav.engines.runs import BlockSpan, GatherView, IterationTrace, Run,
 from rapids_trav.errors import TravError, listed, warn
 from rapids_trav.frames.columns import Frame, Masked, move
 from rapids_trav.ids.maps import Column
-from rapids_trav.memory.budget import foresee, holding
+from rapids_trav.memory.budget import holding
 from rapids_trav.memory.model.program import question_bytes
 from rapids_trav.programs import checkpoint
 from rapids_trav.programs.definition import Program, kind_of
@@ -87,12 +87,11 @@ def running(
     options = replace(options, asynchronous=bool(options.asynchronous))
     if question.checkpoint_every == PAGE and not is_device(graph.engine):
         own += np.dtype(program.dtype).itemsize  # the journal's copy of the values
-    n_bytes = own * graph.n_vertices
-    foresee(
-        graph.budget,
-        lambda: n_bytes + max(least_of_run(graph.engine.place, view, program, options), after()),
-    )
-    return holding(graph.budget, n_bytes, f"the values of program {program.name!r}")
+
+    def later() -> int:
+        return max(least_of_run(graph.engine.place, view, program, options), after())
+
+    return holding(graph.budget, own * graph.n_vertices, f"the values of program {program.name!r}", later)
 
 
 def gather_view(graph: TraversableGraph, program: Program, question: ProgramOptions) -> GatherView:

@@ -22,7 +22,7 @@ from rapids_trav.csr.adjacency import BLOCK, Array, edge_blocks
 from rapids_trav.engines.interface import Engine, View
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import Frame, id_names, move
-from rapids_trav.memory.budget import Budget, foresee, holding
+from rapids_trav.memory.budget import Budget, holding
 from rapids_trav.memory.model.build import CHECKED_BYTES
 from rapids_trav.memory.model.search import MARK_BYTES, TREE_BYTES
 from rapids_trav.storage.block_sizes import FEWEST_IN_HAND, reading
@@ -72,8 +72,7 @@ def check_tree(
 
     def check(graph: TraversableGraph, sources: object) -> None:
         block = CHECKED_BYTES * _fewest(max(2 * graph.n_edges, n))
-        foresee(graph.budget, lambda: (TREE_BYTES + MARK_BYTES) * n + block)
-        with holding(graph.budget, TREE_BYTES * n, "a tree to check"):
+        with holding(graph.budget, TREE_BYTES * n, "a tree to check", lambda: MARK_BYTES * n + block):
             distance, predecessor = _tree(graph, result)
             roots = unique(graph, vertices(graph, "sources", sources))
             view = graph.storage.view(direction, resolve(graph, where))

@@ -26,7 +26,7 @@ SHOWN = 3  # holders that an error names; the rest are added up
 
 T = TypeVar("T")
 
-__all__ = ["Budget", "foresee", "holding", "parse_bytes"]
+__all__ = ["Budget", "holding", "parse_bytes"]
 
 
 @dataclass(eq=False)
@@ -193,8 +193,10 @@ class Budget:
         weakref.finalize(owner, self._end_of_owner, n_bytes, spare_bytes, what, claim).atexit = False
 
     @contextmanager
-    def hold(self, n_bytes: int, what: str) -> Iterator[None]:
-        """Hold `n_bytes` for the duration of a block."""
+    def hold(self, n_bytes: int, what: str, later: Callable[[], int] | None = None) -> Iterator[None]:
+        """Hold `n_bytes` for the duration of a block, in which `later()` more are held; see `foresee`."""
+        if later is not None:
+            self.foresee(lambda: n_bytes + later())
         self.allocate(n_bytes, what)
         passing = int(n_bytes) if self._claim is None else 0  # a question may also wait for these
         with self._changed:
@@ -318,15 +320,12 @@ class Budget:
 
 
 def holding(
-    budget: Budget | None, n_bytes: int | Callable[[], int], what: str
+    budget: Budget | None,
+    n_bytes: int | Callable[[], int],
+    what: str,
+    later: Callable[[], int] | None = None,
 ) -> AbstractContextManager[None]:
-    """Hold bytes, which a function may compute, of a budget, if there is one, for the duration of a block."""
+    """Hold bytes, which a function may compute, of a budget, if there is one, as `Budget.hold` does."""
     if budget is None:
         return nullcontext()
-    return budget.hold(n_bytes() if callable(n_bytes) else n_bytes, what)
-
-
-def foresee(budget: Budget | None, n_bytes: Callable[[], int]) -> None:
-    """Let a budget, if there is one, name limits that suffice for `n_bytes`; see `Budget.foresee`."""
-    if budget is not None:
-        budget.foresee(n_bytes)
+    return budget.hold(n_bytes() if callable(n_bytes) else n_bytes, what, later)

@@ -66,10 +66,9 @@ class PagedAdjacencySet(AdjacencySet):
                 getattr(self, name)
         n_bytes, usual = needed(table), table.state
         before = outside.search_rows.nbytes
-        if on_gpu:
-            budget.foresee(lambda: n_bytes + len(names) * resident_rows_bytes(n))
+        rows = len(names) * resident_rows_bytes(n) if on_gpu else 0
         try:
-            with budget.hold(n_bytes, SEARCH):
+            with budget.hold(n_bytes, SEARCH, lambda: rows):
                 try:
                     yield
                 finally:
