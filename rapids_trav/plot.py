@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from rapids_trav.algorithms.pictures import draw_layers, layers_width
-from rapids_trav.algorithms.search_tree import SearchTree
-from rapids_trav.algorithms.trace_pictures import (
+from rapids_trav.algorithms.pictures import (
     RANK_PANELS,
     block_spans,
     draw_blocks,
+    draw_layers,
     draw_ranks,
+    layers_width,
     n_ranks,
     rank_costs,
 )
+from rapids_trav.algorithms.search_tree import SearchTree
 from rapids_trav.errors import TravError
 from rapids_trav.frames import forms
 from rapids_trav.frames.columns import Frame, id_names

@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from rapids_trav.algorithms.pictures import rank_costs, rows_alone
 from rapids_trav.algorithms.search_tree import SearchTree
-from rapids_trav.algorithms.trace_pictures import rank_costs, rows_alone
 from rapids_trav.cli.report import count, seconds
 from rapids_trav.frames.columns import Frame
 from rapids_trav.io.write import to_pandas

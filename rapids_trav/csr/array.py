@@ -21,36 +21,28 @@ class Array(Protocol):
     """
 
     @property
-    def dtype(self) -> np.dtype:
-        """The type of an entry."""
+    def dtype(self) -> np.dtype: ...
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """The number of entries along each dimension."""
+    def shape(self) -> tuple[int, ...]: ...
 
     @property
-    def ndim(self) -> int:
-        """The number of dimensions."""
+    def ndim(self) -> int: ...
 
     @property
-    def size(self) -> int:
-        """The number of entries."""
+    def size(self) -> int: ...
 
     @property
-    def itemsize(self) -> int:
-        """The bytes of an entry."""
+    def itemsize(self) -> int: ...
 
     @property
-    def nbytes(self) -> int:
-        """The bytes of all entries."""
+    def nbytes(self) -> int: ...
 
     @property
-    def flags(self) -> Operand:
-        """The flags, such as `c_contiguous`."""
+    def flags(self) -> Operand: ...
 
     @property
-    def data(self) -> Operand:
-        """The memory of the entries; in CuPy, its attribute `ptr` is their address."""
+    def data(self) -> Operand: ...  # in CuPy, its attribute `ptr` is the address of the entries
 
     def __array__(self) -> np.ndarray: ...
     def __len__(self) -> int: ...

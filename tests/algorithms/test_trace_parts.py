@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from rapids_trav.algorithms.trace_pictures import block_spans, n_ranks, rank_costs, rows_alone
+from rapids_trav.algorithms.pictures import block_spans, n_ranks, rank_costs, rows_alone
 
 ROWS = pd.DataFrame({"level": [1, 2], "milliseconds": [3.0, 4.0], "bytes": [50, 70]})
 OF_RANKS = ROWS.assign(

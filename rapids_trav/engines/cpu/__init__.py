@@ -56,12 +56,7 @@ class CpuEngine:
     bfs_stream: SearchStream | None = None  # a search already takes all threads
 
     def build_adjacency(
-        self,
-        chunks: Chunks,
-        n_vertices: int,
-        *,
-        symmetric: bool = False,
-        transpose: bool = False,
+        self, chunks: Chunks, n_vertices: int, *, symmetric: bool = False, transpose: bool = False
     ) -> Adjacency:
         """Build compressed, ascending rows of the edges of `chunks()`; see `build.build_adjacency`."""
         from rapids_trav.engines.cpu.build import build_adjacency
