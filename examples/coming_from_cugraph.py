@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from rapids_trav import datasets
-from rapids_trav.doctor import choose_engine
+from rapids_trav.engines import gpu_is_there
 
 
 def with_trav(edges: Any, source: int) -> Any:
@@ -43,7 +43,7 @@ def normalise(theirs: pd.DataFrame) -> pd.DataFrame:
 
 
 def main(source: int = 0) -> None:
-    if choose_engine() == "cpu" or importlib.util.find_spec("cugraph") is None:
+    if not gpu_is_there() or importlib.util.find_spec("cugraph") is None:
         print("No GPU with cuGraph here; rapids_trav on pandas:")
         print(with_trav(datasets.load("facebook"), source).head().to_string(index=False))
         return
