@@ -56,11 +56,7 @@ def graph500(
             check_writable(json_file)
     if scheduler is not None:
         refuse_given(("devices",), "GPUs of this process, and --scheduler runs on workers")
-        if engine != "auto":
-            raise click.UsageError(
-                f"--engine {engine} is for this process, and with --scheduler the workers' GPUs decide: "
-                "leave it out."
-            )
+        refuse_given(("engine",), "this process, and with --scheduler the workers' GPUs decide")
     else:
         with wrong_option():
             runner = engine_for(engine, devices)

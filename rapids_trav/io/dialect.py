@@ -82,22 +82,22 @@ def _is_encoding(value: object) -> bool:
         return False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Dialect:
     """How a text file writes its rows."""
 
     encoding: str
-    line_end: str
+    line_end: str = "\n"
     delimiter: str  # one character; a blank is any run of blanks and tabs
-    quote: str  # around fields, or ""
-    padded: bool  # whether blanks stand between quotes and delimiters
-    multiline: bool  # whether fields in quotes go over several lines
-    decimal: str
+    quote: str = ""  # around fields, or ""
+    padded: bool = False  # whether blanks stand between quotes and delimiters
+    multiline: bool = False  # whether fields in quotes go over several lines
+    decimal: str = "."
     comments: tuple[str, ...]  # signs that begin a comment
     explicit: bool  # whether the caller has named that sign
     names: tuple[str, ...]  # of the columns; as many as a row has fields
     header: bool  # whether a line names the columns
-    explained: tuple[str, ...]  # names of the columns in a comment above the rows
+    explained: tuple[str, ...] = ()  # names of the columns in a comment above the rows
     skip: int  # lines before the first row
     n_comments: int  # comments among these
     sample: Sequence[Sequence[str]] = field(repr=False, compare=False)  # the first rows

@@ -41,10 +41,8 @@ def read_dimacs(path: Path) -> EdgeTable:
         )
     names = ("kind", "src", "dst", *(["weight"] if width == 4 else ["low", "capacity", "cost"]))[:width]
     dialect = Dialect(
-        encoding="latin-1", line_end="\n", delimiter=" ", quote="", padded=False, multiline=False,
-        decimal=".",
-        comments=("c", "n"), explicit=True, names=names, header=False, explained=(), skip=skip + 1,
-        n_comments=comments, sample=rows,
+        encoding="latin-1", delimiter=" ", comments=("c", "n"), explicit=True, names=names, header=False,
+        skip=skip + 1, n_comments=comments, sample=rows,
     )  # fmt: skip
     table, comments = read_rows(path, dialect, (["src"], ["dst"]), False)
     if set(table["kind"].unique().to_pylist()) - {"a", "e"}:
