@@ -19,13 +19,8 @@ Function = TypeVar("Function", bound=Callable[..., object])
 class device_memory:
     """Allocate as cuDF does inside the block; if memory runs out, say that `task` needs `n_bytes`.
 
-    A small question enters half a dozen of these, and a generator's would take three times as long.
-
-    Parameters
-    ----------
-    task : str
-    n_bytes : int or callable
-        The bytes, or a function that returns them, which is called only if memory runs out.
+    These may be returned by a function, which is called only then.  A small question enters half a dozen of
+    these contexts, and a generator's would take three times as long.
     """
 
     def __init__(self, task: str, n_bytes: int | Callable[[], int]) -> None:

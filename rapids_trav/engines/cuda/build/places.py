@@ -31,16 +31,8 @@ def place_plainly(
 ) -> None:
     """Put the entries of rows `first` to `after - 1` at the next free places, as `kernels/external.cu` does.
 
-    Parameters
-    ----------
-    rows, columns, weights
-        A block of edges.
-    both : bool
-        Whether to place the mirror images of the edges too.
-    begin : int
-        The place at which the arrays `placed` and `placed_weights` begin.
-    free : int64 array, (n,)
-        The next place of each row; advanced.
+    The block of edges is placed in `both` directions, if asked; `free` has the next place of each row, int64
+    (n,), and is advanced; `placed` and `placed_weights` begin at the place `begin`.
     """
     if both:
         rows, columns, weights = both_ways(rows, columns, weights, xp)

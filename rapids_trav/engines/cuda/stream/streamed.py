@@ -69,12 +69,8 @@ class StreamedExecutor(DeviceExecutor):
 
     def _open(self, options: RunOptions, held: ExitStack) -> None:
         """Create buffers, streams and lists; `held` closes them."""
-        plan, state, weights, columns = (
-            self.plan,
-            self.state,
-            self.view.weights,
-            self.view.into.column_indices,
-        )
+        plan, state = self.plan, self.state
+        columns, weights = self.view.into.column_indices, self.view.weights
         column, weight = columns.dtype.itemsize, 0 if weights is None else weights.dtype.itemsize
         self._edge_bytes = column + weight
         copied = (plan.copied_bytes(page, column, weight) for page in range(plan.n_pages))
@@ -197,12 +193,7 @@ class StreamedExecutor(DeviceExecutor):
     ) -> Slot:
         """Copy a page, if it has to be, and gather over it, on the streams of the next slot.
 
-        Parameters
-        ----------
-        read_bytes : int
-            Bytes that are moved for a page that is read in place.
-        after : callable(page, slot), optional
-            Launches further work on the page's slot, on the slot's stream.
+        `read_bytes` are moved for a page that is read in place.  `after` launches further work on the slot.
         """
         page, action = ready.task
         slot = self.slots[self._turn % len(self.slots)]
