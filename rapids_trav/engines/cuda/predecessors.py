@@ -42,19 +42,10 @@ def _of_rows(kernel: str, into: Adjacency, distance: Array, first_row: int, *ord
     predecessor = cupy.empty((*searches, into.n_vertices), into.column_indices.dtype)
     if predecessor.size:
         n_searches = predecessor.size // into.n_vertices
-        loader.load_for("tree.cu", into).launch_grid(
-            kernel,
-            _grid(into.n_vertices, n_searches),
-            into.row_offsets,
-            into.column_indices,
-            into.n_vertices,
-            first_row,
-            n_vertices,
-            n_searches,
-            distance,
-            *order,
-            predecessor,
-        )
+        rows = (into.row_offsets, into.column_indices, into.n_vertices, first_row)
+        found = (n_vertices, n_searches, distance, *order, predecessor)
+        grid = _grid(into.n_vertices, n_searches)
+        loader.load_for("tree.cu", into).launch_grid(kernel, grid, *rows, *found)
     return predecessor
 
 

@@ -77,13 +77,7 @@ class _Steps:
             self._fill_queue("bitmap_to_queue", len(self._bitmap), self._bitmap)
         row = self._counters.fresh()
         if self._light:
-            self._expand(
-                "push_light",
-                (min(-(-self._light // loader.BLOCK), loader.most_blocks()),),
-                self._light,
-                level,
-                row,
-            )
+            self._expand("push_light", loader.grid_of(self._light), self._light, level, row)
         if self._heavy:
             self._expand("push_heavy", loader.column_blocks(self._heavy), self._heavy, level, row)
         self._queue, self._next_queue = self._next_queue, self._queue
@@ -93,40 +87,18 @@ class _Steps:
         if not self._in_bitmap:
             self._fill_bitmap()
         into, progress = self._view.into, self._progress
-        self._kernels.launch(
-            "pull_step",
-            self._n,
-            into.row_offsets,
-            into.column_indices,
-            self._n,
-            into.n_linked,
-            self._bitmap,
-            np.int32(level),
-            progress.distance,
-            progress.predecessor,
-            self._next_bitmap,
-            self._view.out.row_offsets,
-            self._counters.fresh(),
-        )
+        rows = (into.row_offsets, into.column_indices, self._n, into.n_linked)
+        found = (np.int32(level), progress.distance, progress.predecessor, self._next_bitmap)
+        counted = (self._view.out.row_offsets, self._counters.fresh())
+        self._kernels.launch("pull_step", self._n, *rows, self._bitmap, *found, *counted)
         self._bitmap, self._next_bitmap = self._next_bitmap, self._bitmap
         return self._counters.read()
 
     def _expand(self, kernel: str, grid: tuple[int, ...], size: int, level: int, counters: Array) -> None:
         out, progress = self._view.out, self._progress
-        self._kernels.launch_grid(
-            kernel,
-            grid,
-            out.row_offsets,
-            out.column_indices,
-            self._n,
-            self._queue,
-            size,
-            np.int32(level),
-            progress.distance,
-            progress.predecessor,
-            self._next_queue,
-            counters,
-        )
+        rows = (out.row_offsets, out.column_indices, self._n)
+        found = (np.int32(level), progress.distance, progress.predecessor, self._next_queue)
+        self._kernels.launch_grid(kernel, grid, *rows, self._queue, size, *found, counters)
 
     def _fill_queue(self, kernel: str, n_threads: int, *members: Array | int) -> Counts:
         offsets = self._view.out.row_offsets

@@ -109,6 +109,7 @@ def _queue(
     """Search level by level with a kernel over the queue, which takes `more` after its counters."""
     adjacency = view.out
     kernels = loader.load_for("bfs_frontier.cu", adjacency, **tunables)
+    rows = (adjacency.row_offsets, adjacency.column_indices)
     progress, counters = SearchProgress(view, sources, options), Counters()
     queue, following = cupy.empty((2, view.n_vertices), progress.sources.dtype)
     size = len(progress.sources)
@@ -116,20 +117,8 @@ def _queue(
     for level in progress.levels():
         if not size:
             break
-        kernels.launch(
-            kernel,
-            size,
-            adjacency.row_offsets,
-            adjacency.column_indices,
-            queue,
-            size,
-            np.int32(level),
-            progress.distance,
-            progress.predecessor,
-            following,
-            counters.fresh(),
-            *more,
-        )
+        found = (np.int32(level), progress.distance, progress.predecessor, following)
+        kernels.launch(kernel, size, *rows, queue, size, *found, counters.fresh(), *more)
         counts = counters.read()
         progress.recorder.push(level, size, counts.edges)
         size = counts.found

@@ -52,15 +52,8 @@ class Batch:
         """Add the shares in the shortest paths from these sources."""
         n_levels = self._count_paths(sources)
         self._gather(n_levels)
-        self._kernels.launch(
-            "count_reached",
-            WARP * self._n,
-            sources,
-            len(sources),
-            self._n,
-            self._distance,
-            self._shares.reached,
-        )
+        counted = (self._n, self._distance, self._shares.reached)
+        self._kernels.launch("count_reached", WARP * self._n, sources, len(sources), *counted)
 
     def _count_paths(self, sources: Array) -> int:
         """Count the shortest paths to every vertex; return the number of levels."""

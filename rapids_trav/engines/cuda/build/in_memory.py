@@ -168,16 +168,11 @@ def _packed(parts: Parts, n_entries: int, symmetric: bool) -> Array:
     while parts:  # each is freed when packed
         u, v = parts.pop()[:2]
         taken = 2 * len(u) if symmetric else len(u)
-        packing.launch(
-            "pack_both" if symmetric else "pack_edges",
-            len(u),
-            cupy.ascontiguousarray(u, np.int32),
-            cupy.ascontiguousarray(v, np.int32),
-            len(u),
-            keys[filled : filled + taken],
-        )
+        ends = [cupy.ascontiguousarray(end, np.int32) for end in (u, v)]
+        name = "pack_both" if symmetric else "pack_edges"
+        packing.launch(name, len(u), *ends, len(u), keys[filled : filled + taken])
         filled += taken
-        del u, v
+        del u, v, ends
     return keys
 
 

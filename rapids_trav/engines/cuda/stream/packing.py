@@ -70,17 +70,8 @@ def prepared_unpack(
     """
     first, last = edges
     begin, end = blocks_of(first, last)
-    return kernels.prepared(
-        "unpack_blocks",
-        grid_of((end - begin) * WARP),
-        starts,
-        words,
-        end - begin,
-        begin,
-        first,
-        last,
-        np.uint64(columns),
-    )
+    grid, blocks = grid_of((end - begin) * WARP), (starts, words, end - begin, begin)
+    return kernels.prepared("unpack_blocks", grid, *blocks, first, last, np.uint64(columns))
 
 
 def _blocks_within(free_bytes: int, column: int) -> int:
