@@ -153,6 +153,8 @@ def modules() -> tuple[dict[str, ModuleType], list[int], list[int]]:
 
     pylibcudf.copying.gather = gather
     cudf.Series, cudf.DataFrame, cudf.Index = Series, DataFrame, index
-    cudf.concat = lambda parts: Series(Column(np.concatenate([part.column.values for part in parts])))
+    cudf.concat = lambda parts, ignore_index: Series(
+        Column(np.concatenate([part.column.values for part in parts]))
+    )
     Series.__module__ = DataFrame.__module__ = "cudf"
     return found, gathers, hashed
