@@ -203,24 +203,9 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         >>> Graph.from_edges((np.array([0, 0, 1]), np.array([1, 2, 3])), directed=True)
         <Graph: 4 vertices, 3 edges (src to dst, directed), pandas frames, cpu engine>
         """
-        options = BuildOptions(
-            src=src,
-            dst=dst,
-            directed=directed,
-            weight=weight,
-            vertices=vertices,
-            engine=engine,
-            degree_sort=degree_sort,
-            order=order,
-            memory_limit=memory_limit,
-            spill=spill,
-            tuning=tuning,
-            client=client,
-            grid=grid,
-            devices=devices,
-            keep_rows=keep_rows,
-            progress=progress,
-        )
+        given = locals()
+        del given["cls"], given["edges"]
+        options = BuildOptions(**given)
         with shown("building the graph", progress):
             try:
                 source = open_edges(edges, engine)

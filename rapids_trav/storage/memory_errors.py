@@ -57,6 +57,6 @@ def is_out_of_memory(error: BaseException) -> bool:
 def _left(engine: Engine | str) -> str:
     """Return a phrase with the free memory; empty if the engine cannot report it."""
     try:
-        return f", with {readable(engine.free_bytes())} left" if not isinstance(engine, str) else ""
+        return f", with {readable(engine.free_bytes())} left" if isinstance(engine, Engine) else ""
     except (MemoryError, RuntimeError, OSError):
         return ""

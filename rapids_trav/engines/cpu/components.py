@@ -182,7 +182,7 @@ def link_rows(row_offsets, columns, parent, large, skipped, block, first, begin,
     n = len(row_offsets) - 1
     begin = (first + begin) * block
     end = min((first + end) * block, len(columns))
-    row = row_of(row_offsets, begin)
+    row = np.searchsorted(row_offsets, begin, side="right") - 1
     unread = np.int64(0)  # the first block that has not been counted yet
     while row < n and row_offsets[row] < end:
         counts[ROWS_SCANNED] += row_offsets[row] >= begin
@@ -202,19 +202,6 @@ def link_rows(row_offsets, columns, parent, large, skipped, block, first, begin,
             counts[BLOCKS_READ] += unread - touched
         row += 1
     return counts
-
-
-@kernel
-def row_of(row_offsets, edge):
-    """Return the row that holds an edge: the last row that begins at or before it."""
-    low, high = np.int64(0), np.int64(len(row_offsets) - 1)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if row_offsets[middle] <= edge:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 @kernel

@@ -124,22 +124,11 @@ def _sort_buckets(starts, shift, rows, low_bits, row_offsets, begin, end):
 def _measure(out_offsets, out_columns, in_offsets, in_columns, lengths, begin, end):
     for v in range(begin, end):
         length = out_offsets[v + 1] - out_offsets[v] + in_offsets[v + 1] - in_offsets[v]
-        first = _first_not_below(in_columns, in_offsets[v], in_offsets[v + 1], v)
+        first = in_offsets[v] + np.searchsorted(in_columns[in_offsets[v] : in_offsets[v + 1]], v)
         while first < in_offsets[v + 1] and in_columns[first] == v:
             first += 1
             length -= 1
         lengths[v] = length
-
-
-@kernel
-def _first_not_below(columns, low, high, v):
-    while low < high:
-        middle = (low + high) // 2
-        if columns[middle] < v:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 @kernel

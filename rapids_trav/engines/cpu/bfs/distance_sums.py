@@ -37,12 +37,13 @@ def distance_sums(view: View, sources: Array, of: SumsOf, together: int) -> Dist
     def search_groups(begin: int, end: int) -> DistanceSums:
         ours = sources[begin * GROUP : end * GROUP]
         sums = DistanceSums.none(view.n_vertices if of == "vertices" else len(ours), np)
-        state = _state(view)
+        seen, frontiers = np.empty(view.n_vertices, np.int64), np.zeros((2, view.n_vertices), np.int64)
+        queues = np.empty((2, view.n_vertices), out.column_indices.dtype)  # the vertices of each frontier
         for first in range(0, len(ours), GROUP):
             group = ours[first : first + GROUP]
             _search_group(
                 out.row_offsets, out.column_indices, into.row_offsets, into.column_indices, into.n_linked,
-                group, *state, *sums.arrays, of == "vertices", first, watch.stop,
+                group, seen, frontiers, queues, *sums.arrays, of == "vertices", first, watch.stop,
             )  # fmt: skip
             if watch.stopped:
                 break
@@ -53,13 +54,6 @@ def distance_sums(view: View, sources: Array, of: SumsOf, together: int) -> Dist
     work = n_groups * (out.n_edges + view.n_vertices)
     parts = search_all(search_groups, n_groups, watch, work, at_once=-(-together // GROUP))
     return parts[0].joined(parts[1:], np) if of == "sources" else parts[0].added(parts[1:], np)
-
-
-def _state(view: View) -> tuple[Array, Array, Array]:
-    """Return the words `seen`, the words of two frontiers, and the queues of their vertices."""
-    n = view.n_vertices
-    queues = np.empty((2, n), view.out.column_indices.dtype)
-    return np.empty(n, np.int64), np.zeros((2, n), np.int64), queues
 
 
 @kernel

@@ -102,14 +102,11 @@ def _edges_of(row_offsets, queue, begin, end):
     return edges
 
 
-@kernel
 def every_64th(row_offsets):
-    """Return the offsets of rows 0, 64, 128 and so on, and the last offset."""
+    """Return the offsets of rows 0, 64, 128 and so on, and the last offset, int64."""
     n_vertices = len(row_offsets) - 1
-    marks = np.empty((n_vertices >> 6) + 2, np.int64)
-    for i in range(len(marks)):
-        marks[i] = row_offsets[min(i << 6, n_vertices)]
-    return marks
+    rows = np.minimum(np.arange((n_vertices >> 6) + 2) << 6, n_vertices)
+    return row_offsets[rows].astype(np.int64)
 
 
 @kernel

@@ -321,8 +321,3 @@ def gather_rounds(source: ProgramKey) -> Callable:
         return n_rounds, n_changed, n_edges, residual, used_total, next_total
 
     return rounds
-
-
-def new_tallies(n_parts: int) -> np.ndarray:
-    """Return the counts of the parts that the kernel takes."""
-    return np.zeros((2, n_parts, N_STATS))

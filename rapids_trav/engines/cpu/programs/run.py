@@ -32,7 +32,6 @@ from rapids_trav.engines.cpu.programs.kernels import (
     RESIDUAL,
     TOTAL,
     gather_rounds,
-    new_tallies,
 )
 from rapids_trav.engines.cpu.programs.pages import (
     Piece,
@@ -212,7 +211,7 @@ def _rounds(work: ProgramWork, most: int, bounds: Array) -> tuple | None:
         into.row_offsets, into.column_indices, work.view.weights, work.identity, work.next_total,
         work.parameters, work.values, work.messages, work.degrees, work.out_degrees,
         work.new_values, work.new_messages, work.active, float(work.program.tolerance or 0), most,
-        bounds, new_tallies(n_parts), gate, abandon=lambda: abandon(gate),
+        bounds, np.zeros((2, n_parts, N_STATS)), gate, abandon=lambda: abandon(gate),
     )  # fmt: skip
     return found if found and found[0] else None
 
