@@ -22,7 +22,7 @@ from benchmarks.harness import collector_off
 from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.interface import BfsOptions
 from rapids_trav.graph import Graph
-from rapids_trav.graph500 import devices
+from rapids_trav.graph500 import validation
 from rapids_trav.tuning import Layout
 
 DEFAULT = BfsOptions()
@@ -82,7 +82,7 @@ class Lab:
         cupy.cuda.set_allocator(rmm_cupy_allocator)
         self._handle = pylibcugraph.ResourceHandle()
         self.xp = cupy
-        self.device = devices.named("cuda")
+        self.device = validation.functions_of("cuda")
         self.n_roots = roots
         self.seed = secrets.randbelow(1 << 31) if seed is None else seed
         self.slow = slow

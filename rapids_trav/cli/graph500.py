@@ -65,7 +65,7 @@ def graph500(
             report = run(scale, engine=runner, notify=notify, **asked)
         else:
             from rapids_trav.cli.clusters import connected
-            from rapids_trav.graph500.cluster import run_on_cluster
+            from rapids_trav.graph500.ranks import run_on_cluster
 
             with connected(scheduler) as client:
                 report = run_on_cluster(scale, client, notify=notify, **asked)

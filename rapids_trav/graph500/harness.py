@@ -28,9 +28,7 @@ from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.libraries import library
 from rapids_trav.graph.handle import Graph
 from rapids_trav.graph500 import validation
-from rapids_trav.graph500.devices import named
-from rapids_trav.graph500.report import Report
-from rapids_trav.graph500.roots import choose
+from rapids_trav.graph500.report import Report, row_of
 from rapids_trav.storage.build_options import BuildOptions
 from rapids_trav.storage.on_devices import OnDevices, is_spread
 from rapids_trav.utilities.checks import flag, integer
@@ -98,7 +96,7 @@ def run(
     flag("validate", validate)
     runner = engine_for(engine, devices)
     n_edges = edge_factor << scale
-    device = named(runner.name)
+    device = validation.functions_of(runner.name)
     spread = runner.devices if is_spread(runner) else ()
     notify = notify or (lambda step, done, total: None)
 
@@ -169,6 +167,16 @@ def check(scale: int, edge_factor: int, roots: int, seed: int) -> tuple[int, int
             f"seed={written(seed)} is {'negative' if seed < 0 else 'past 63 bits'}: choose 0 to {MOST_SEED}."
         )
     return scale, edge_factor, roots, seed
+
+
+def choose(n_candidates: int, roots: int, seed: int) -> np.ndarray:
+    """Return the positions of the roots among the candidates, the vertices with an edge to another.
+
+    If there are at most `roots` candidates, all of them are roots; without any, an error is raised.
+    """
+    if n_candidates == 0:
+        raise TravError(f"With seed={seed} no edge joins two different vertices: choose a larger scale.")
+    return np.random.default_rng(seed).choice(n_candidates, min(roots, n_candidates), replace=False)
 
 
 def draw_roots(has_neighbor: np.ndarray, roots: int, seed: int) -> np.ndarray:
@@ -259,24 +267,21 @@ class _Bench:
         found, seconds, between_events = device.timed(lambda: self.search(graph, source))
         parent, conversion, _ = device.timed(lambda: device.to_labels(labels, found.predecessor, root, n))
         edges = sum(device.component_edges(parent, part) for part in self.src)
-        row = {
-            "root": root,
-            "seconds": seconds,
-            "device_seconds": between_events if found.device_seconds is None else found.device_seconds,
-            "output_seconds": seconds + conversion,
-            "edges": edges,
-            "teps": edges / seconds,
-            "vertices": int((parent >= 0).sum()),
-            "depth": int(found.distance.max()),
-            "validation_seconds": np.nan,
-            "valid": None,
-            "faults": None,
-        }
+        verdict, checking = None, np.nan
         if validate:
             level = self.engine.xp.full(n, -1, np.int32)
             level[labels] = found.distance
             verdict, checking, _ = device.timed(
                 lambda: validation.validate(parent, root, self.src, self.dst, level)
             )
-            row |= {"validation_seconds": checking, "valid": verdict.valid, "faults": str(verdict)}
-        return row
+        return row_of(
+            root,
+            seconds,
+            conversion,
+            between_events if found.device_seconds is None else found.device_seconds,
+            edges=edges,
+            vertices=int((parent >= 0).sum()),
+            depth=int(found.distance.max()),
+            verdict=verdict,
+            checking=checking,
+        )

@@ -1,7 +1,8 @@
-"""Steps of the benchmark on the ranks of a cluster; each is called on all of them at once.
+"""The benchmark on the workers of a Dask cluster, with the same steps and report as on one machine.
 
-The edges are generated where they are used: rank r of P generates the r-th of P equal ranges.  Times are
-those of the slowest rank, measured from when all are ready.
+All functions but `run_on_cluster` are called on all ranks at once.  The edges are generated where they are
+used: rank r of P generates the r-th of P equal ranges.  Times are those of the slowest rank, measured from
+when all are ready.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
+import pandas as pd
 
 from rapids_trav import generators
 from rapids_trav.csr.array import Array
+from rapids_trav.distributed.clusters import check_grid, checked_client, open_group
 from rapids_trav.distributed.ranks import service
 from rapids_trav.distributed.ranks.edge_ends import count_ends, has_few_vertices
 from rapids_trav.distributed.ranks.rank import Rank, RankState
@@ -24,11 +27,80 @@ from rapids_trav.engines.multigpu.communicator import aborting
 from rapids_trav.engines.searches import BfsOptions, Search
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import move
-from rapids_trav.graph500.roots import choose
+from rapids_trav.graph500.harness import Notify, check, choose
+from rapids_trav.graph500.report import Report, row_of
+from rapids_trav.utilities.checks import flag
 
 Result = TypeVar("Result")
 BENCH = "graph500"  # key among the items of a state
 COUNTED = 1 << 22  # edges whose ends are counted at once
+
+
+def run_on_cluster(
+    scale: int,
+    client: Any,
+    *,
+    edge_factor: int = 16,
+    roots: int = 64,
+    seed: int = 1,
+    grid: tuple[int, int] | None = None,
+    validate: bool = True,
+    notify: Notify | None = None,
+) -> Report:
+    """Run the Graph500 benchmark's breadth-first part on the workers of a cluster.
+
+    Parameters
+    ----------
+    scale, edge_factor, roots, seed, validate, notify
+        As in `run`; graph and roots are the same.
+    client : distributed.Client
+    grid : (int, int), optional
+        Rows and columns of the grid of workers; by default the squarest.
+
+    Returns
+    -------
+    Report
+        Seconds are those of the slowest worker, between barriers of all workers.  `output_seconds` includes
+        moving the parents to the workers that hold the labels, in the caller's labels.
+
+    Raises
+    ------
+    TravError
+        If an argument is invalid.
+    RankError
+        If a worker fails or is lost.
+    """
+    scale, edge_factor, roots, seed = check(scale, edge_factor, roots, seed)
+    flag("validate", validate)
+    checked_client(client)
+    report = notify or (lambda step, done, total: None)
+    with open_group(client, None) as group:
+        check_grid(grid, group.workers)
+        report("Generating the edges", 0, 1)
+        generation = max(group.call(generate, scale, edge_factor, seed))
+        report("Constructing the graph", 0, 1)
+        n_vertices, construction = group.call(construct, grid)[0]
+        drawn = group.call(draw_roots, roots, seed)[0]
+        report("Warming up", 0, 1)
+        group.call(search, drawn[0], False)
+        report("Searching", 0, len(drawn))
+        rows = []
+        for done, root in enumerate(drawn, 1):
+            rows.append(group.call(search, root, validate)[0])
+            report("Searching", done, len(drawn))
+        workers = f"{len(group.workers)} workers" if len(group.workers) > 1 else "one worker"
+        return Report(
+            scale=scale,
+            edge_factor=edge_factor,
+            seed=seed,
+            engine=group.device,
+            device=workers,
+            n_vertices=n_vertices,
+            n_edges=edge_factor << scale,
+            generation_seconds=generation,
+            construction_seconds=construction,
+            searches=pd.DataFrame(rows).astype({"device_seconds": "float64", "valid": "boolean"}),
+        )
 
 
 @dataclass(frozen=True)
@@ -75,8 +147,8 @@ def draw_roots(state: RankState, roots: int, seed: int) -> list[int]:
         return rank.from_holders(mine, labels[chosen[mine] - bounds[rank.rank]]).tolist()
 
 
-def search(state: RankState, root: int, check: bool) -> dict[str, object]:
-    """Run kernel 2 from one root, count its tuples and, with `check`, validate; return the row of results."""
+def search(state: RankState, root: int, validate: bool) -> dict[str, object]:
+    """Run kernel 2 from one root, count its tuples and, if asked, validate; return the row of results."""
     with aborting(state.communicator, f"searching from {root}", alike=True):
         bench = bench_of(state)
         graph, rank = bench.graph, bench.graph.rank
@@ -87,23 +159,20 @@ def search(state: RankState, root: int, check: bool) -> dict[str, object]:
         own_seconds = np.nan if found.device_seconds is None else found.device_seconds
         gathered = rank.communicator.gather_objects(own_seconds)
         ends, vertices = rank.communicator.sum([int(bench.ends[reached].sum()), int(reached.sum())])
-        row: dict[str, object] = {
-            "root": root,
-            "seconds": seconds,
-            "device_seconds": max(gathered),
-            "output_seconds": seconds + conversion,
-            "edges": ends // 2,  # both ends of a tuple are in the component or neither
-            "teps": ends // 2 / seconds,
-            "vertices": vertices,
-            "depth": graph.values.most(found.distance),
-            "validation_seconds": np.nan,
-            "valid": None,
-            "faults": None,
-        }
-        if check:
+        verdict, checking = None, np.nan
+        if validate:
             verdict, checking = timed(rank, lambda: check_tree(graph, found, int(sources[0])))
-            row |= {"validation_seconds": checking, "valid": verdict.valid, "faults": str(verdict)}
-        return row
+        return row_of(
+            root,
+            seconds,
+            conversion,
+            max(gathered),
+            edges=ends // 2,  # both ends of a tuple are in the component or neither
+            vertices=vertices,
+            depth=graph.values.most(found.distance),
+            verdict=verdict,
+            checking=checking,
+        )
 
 
 def timed(rank: Rank, work: Callable[[], Result]) -> tuple[Result, float]:

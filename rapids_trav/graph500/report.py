@@ -18,6 +18,8 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from rapids_trav.engines.searches import Verdict
+
 
 def quartiles(values: Sequence[float]) -> dict[str, float]:
     """Return the minimum, first quartile, median, third quartile and maximum of one value or more."""
@@ -36,12 +38,6 @@ def quartiles(values: Sequence[float]) -> dict[str, float]:
     }
 
 
-def mean_and_deviation(values: Sequence[float]) -> tuple[float, float]:
-    """Return the arithmetic mean, and the standard deviation with n - 1 (NaN for a single value)."""
-    x = np.asarray(values, dtype=float)
-    return float(x.mean()), float(x.std(ddof=1)) if len(x) > 1 else math.nan
-
-
 def harmonic_mean_and_deviation(values: Sequence[float]) -> tuple[float, float]:
     """Return the harmonic mean `H` of positive values, and ``H**2 * sqrt(sum((1/x - 1/H)**2)) / (n - 1)``."""
     inverse = 1 / np.asarray(values, dtype=float)
@@ -53,9 +49,9 @@ def harmonic_mean_and_deviation(values: Sequence[float]) -> tuple[float, float]:
 
 def of_counts(name: str, values: Sequence[float]) -> dict[str, float]:
     """Return the keys `bfs_min_<name>` to `bfs_max_<name>`, `bfs_mean_<name>` and `bfs_stddev_<name>`."""
-    mean, deviation = mean_and_deviation(values)
+    x = pd.Series(values, dtype=float)  # its deviation, with n - 1, is NaN for a single value
     keys = {f"bfs_{key}_{name}": value for key, value in quartiles(values).items()}
-    return keys | {f"bfs_mean_{name}": mean, f"bfs_stddev_{name}": deviation}
+    return keys | {f"bfs_mean_{name}": float(x.mean()), f"bfs_stddev_{name}": float(x.std())}
 
 
 def of_rates(name: str, values: Sequence[float]) -> dict[str, float]:
@@ -66,6 +62,34 @@ def of_rates(name: str, values: Sequence[float]) -> dict[str, float]:
 
 
 Entry = float | str | None  # a value of a report
+
+
+def row_of(
+    root: int,
+    seconds: float,
+    conversion: float,
+    device_seconds: float | None,
+    *,
+    edges: int,
+    vertices: int,
+    depth: int,
+    verdict: Verdict | None,
+    checking: float,
+) -> dict[str, object]:
+    """Return the row of a search in `Report.searches`."""
+    return {
+        "root": root,
+        "seconds": seconds,
+        "device_seconds": device_seconds,
+        "output_seconds": seconds + conversion,
+        "edges": edges,
+        "teps": edges / seconds,
+        "vertices": vertices,
+        "depth": depth,
+        "validation_seconds": checking,
+        "valid": None if verdict is None else verdict.valid,
+        "faults": None if verdict is None else str(verdict),
+    }
 
 
 @dataclass(frozen=True)

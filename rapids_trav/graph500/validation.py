@@ -22,12 +22,27 @@ from parents always satisfy rule 2; the rule is checked for the levels that the 
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.searches import Verdict
 from rapids_trav.errors import TravError
-from rapids_trav.graph500 import devices
+
+
+def functions_of(engine: str) -> ModuleType:
+    """Return the module `cpu` or `cuda`, which offer the same functions; `cpu` documents them.
+
+    They are imported only when needed, so this package requires neither Numba nor CuPy.
+    """
+    if engine == "cuda":
+        from rapids_trav.graph500 import cuda
+
+        return cuda
+    from rapids_trav.graph500 import cpu
+
+    return cpu
 
 
 def validate(
@@ -61,7 +76,7 @@ def validate(
     Takes at most 17 bytes per vertex beside the arguments if all of them are int32; otherwise all are
     converted to int64, and it takes 33.
     """
-    kernels = devices.of(parent)
+    kernels = functions_of("cuda" if hasattr(parent, "__cuda_array_interface__") else "cpu")
     n = len(parent)
     sources, targets = (end if isinstance(end, list) else [end] for end in (src, dst))
     levels = [] if level is None else [level]

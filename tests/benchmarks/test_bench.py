@@ -22,7 +22,7 @@ from benchmarks.gpu import main as bench_gpu
 from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.interface import BfsOptions
-from rapids_trav.graph500 import devices
+from rapids_trav.graph500 import validation
 
 pytestmark = pytest.mark.slow
 
@@ -41,7 +41,7 @@ class CpuLab(lab.Lab):
     variants = ("auto", "push")
 
     def __init__(self, roots=4, seed=7, slow=False):
-        self.xp, self.device = np, devices.named("cpu")
+        self.xp, self.device = np, validation.functions_of("cpu")
         self.n_roots, self.seed, self.slow = roots, seed, slow
         self.refused = False
 

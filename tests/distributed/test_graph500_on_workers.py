@@ -7,7 +7,7 @@ import pytest
 from rapids_trav import graph500
 from rapids_trav.cli import run
 from rapids_trav.errors import TravError
-from rapids_trav.graph500.cluster import run_on_cluster
+from rapids_trav.graph500.ranks import run_on_cluster
 
 
 def test_by_the_command_line(client, tmp_path, capsys):

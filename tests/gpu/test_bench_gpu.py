@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.harness import run
 from rapids_trav.graph import Graph
-from rapids_trav.graph500 import devices
+from rapids_trav.graph500 import validation
 
 pytestmark = pytest.mark.gpu
 
@@ -26,7 +26,7 @@ def make_lab(cupy):
         library = "pandas"
 
         def __init__(self, roots=3, seed=7):
-            self.xp, self.device = cupy, devices.named("cuda")
+            self.xp, self.device = cupy, validation.functions_of("cuda")
             self.n_roots, self.seed, self.slow = roots, seed, False
 
         def ends(self, edges):
