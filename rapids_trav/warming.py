@@ -19,7 +19,6 @@ from rapids_trav import generators, graph500
 from rapids_trav.engines import select
 from rapids_trav.frames.columns import Frame
 from rapids_trav.graph import Graph
-from rapids_trav.jit.kernels import keeps
 from rapids_trav.programs.shipped import connected_components
 
 SCALE, EDGE_FACTOR = 13, 32  # levels wide enough to be shared by threads
@@ -63,6 +62,8 @@ def warm(engine: str = "cpu", notify: Notify | None = None) -> Warmed:
             if notify is not None:
                 notify(f"{engine}: {what}", done, len(steps))
             ask()
+    from rapids_trav.jit.kernels import keeps  # needs Numba, which may not start
+
     return Warmed(engine, time.perf_counter() - start, compiled(), engine != "cpu" or keeps())
 
 
