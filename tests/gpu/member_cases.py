@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from loopback import run_ranks
 
-from rapids_trav.distributed.ranks.launched_rows import LaunchedRows
 from rapids_trav.distributed.ranks.numbering import build_numbering
 from rapids_trav.distributed.ranks.rank import Rank
-from rapids_trav.distributed.ranks.rank_engine import RankEngine, RankView
+from rapids_trav.distributed.ranks.rank_engine import LaunchedRows, RankEngine, RankView
 from rapids_trav.engines.interface import BfsOptions
 from rapids_trav.engines.multigpu.partition import build
 

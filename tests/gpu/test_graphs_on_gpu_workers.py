@@ -58,7 +58,7 @@ def test_answers_are_frames_of_cudf_with_divisions(client):
 
 def test_searches_take_one_launch_and_the_grid_on_request(client):
     cudf = pytest.importorskip("cudf")
-    from rapids_trav.distributed.ranks.launched_rows import ROWS, SHARED
+    from rapids_trav.distributed.ranks.rank_engine import ROWS, SHARED
 
     with spread(client, cudf.DataFrame(edges_of("int"))) as graph, client.as_current():
         grid = graph.bfs(0, variant="2d", trace=True)

@@ -15,7 +15,7 @@ import pytest
 from loopback import run_ranks
 from pairs import pairs
 
-from rapids_trav.distributed.ranks.launched_rows import ROWS, SHARED
+from rapids_trav.distributed.ranks.rank_engine import ROWS, SHARED
 from rapids_trav.engines.multigpu.communicator import RankError
 from rapids_trav.errors import TravMemoryError
 

@@ -18,7 +18,7 @@ distributed = pytest.importorskip("distributed")
 
 from lost_workers import EDGES, SOURCE, lose_one, lose_one_between  # noqa: E402
 
-from rapids_trav.distributed.ranks.launched_rows import ROWS, SHARED  # noqa: E402
+from rapids_trav.distributed.ranks.rank_engine import ROWS, SHARED  # noqa: E402
 
 
 @pytest.fixture

@@ -140,14 +140,6 @@ def _memory(graph: RankGraph) -> Kept:
     return _kept(result=_on_first(graph, frame))
 
 
-def _n_self_loops(graph: RankGraph) -> int:
-    return count_self_loops(graph.rank.communicator, graph.parts.part)
-
-
-def _n_duplicate_edges(graph: RankGraph) -> int:
-    return count_duplicates(graph.rank.communicator, graph.parts.part)
-
-
 def _validate(graph: RankGraph, source: object, **options: Any) -> Verdict:
     """Search from one vertex and check the tree by the five rules of Graph500; all get the same verdict."""
     graph.rows.check_kept("validate")
@@ -187,8 +179,8 @@ QUESTIONS: dict[str, Callable[..., Any]] = {
     "khop": _khop,
     "degrees": _degrees,
     "memory": _memory,
-    "n_self_loops": _n_self_loops,
-    "n_duplicate_edges": _n_duplicate_edges,
+    "n_self_loops": lambda graph: count_self_loops(graph.rank.communicator, graph.parts.part),
+    "n_duplicate_edges": lambda graph: count_duplicates(graph.rank.communicator, graph.parts.part),
     "save": saved_parts.save,
     "validate": _validate,
 }

@@ -15,6 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from operator import add, sub
 from types import ModuleType
 from typing import NamedTuple, TypeVar
 
@@ -76,15 +77,10 @@ class Traffic:
     sum_messages: int = 0  # of those sums, each of which may carry a note
 
     def __add__(self, other: Traffic) -> Traffic:
-        return Traffic(
-            self.messages + other.messages,
-            self.bytes + other.bytes,
-            self.sums + other.sums,
-            self.sum_messages + other.sum_messages,
-        )
+        return Traffic(*map(add, vars(self).values(), vars(other).values()))
 
     def __sub__(self, other: Traffic) -> Traffic:
-        return self + Traffic(-other.messages, -other.bytes, -other.sums, -other.sum_messages)
+        return Traffic(*map(sub, vars(self).values(), vars(other).values()))
 
 
 class Met(NamedTuple):

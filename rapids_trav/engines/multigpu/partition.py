@@ -113,14 +113,14 @@ def send_edges(
     destination below; the number of rounds; and the most edges that waited, or were received, in one.
     """
     share = max(1, round_edges // grid.size)
-    blocks = _blocks(chunks, max(1, round_edges // (1 if directed else 2)))
+    cut = blocks(chunks, max(1, round_edges // (1 if directed else 2)))
     waiting = [work.xp.empty(0, np.int64)] * grid.size
     pieces: list[Array] = []
     rounds = most = 0
     exhausted = False
     while True:
         while not exhausted and sum(map(len, waiting)) < round_edges:
-            block = next(blocks, None)
+            block = next(cut, None)
             exhausted = block is None
             if block is not None:
                 arrived = _keys_by_rank(work, grid, *block, directed)
@@ -138,7 +138,7 @@ def send_edges(
             return pieces, rounds, most
 
 
-def _blocks(chunks: Iterable[tuple[Array, Array]], length: int) -> Iterator[tuple[Array, Array]]:
+def blocks(chunks: Iterable[tuple[Array, Array]], length: int) -> Iterator[tuple[Array, Array]]:
     """Cut chunks into blocks of bounded length."""
     for source, destination in chunks:
         if len(source) != len(destination):

@@ -107,84 +107,75 @@ def search(
     Raises a `TravError` if a source or target is not a vertex, and a `RankError` if another rank fails or
     does not answer.
     """
+    options = options or BfsOptions()
     with aborting(communicator, "searching"):
-        return _search(communicator, part, sources, options or BfsOptions(), direction, deterministic, inline)
+        tuning = SearchTuning(**options.of_ranks)
+        exchange, claim, bottom_up = tuning.exchange or "auto", tuning.claim or "atomics", tuning.bottom_up
+        before = communicator.traffic
+        work, block = part.work, part.grid.block
+        any_predecessor = options.predecessors and not deterministic
+        owned = Owned(
+            work.xp.zeros(block // WORD, np.uint32),
+            work.xp.full(block, -1, np.int32),
+            work.xp.full(block, -1, np.int32) if any_predecessor else None,
+        )
+        if bottom_up is None:
+            bottom_up = claim != "sort" and part.grouped_by_both()
+        ways = sweeps(part, direction, any_predecessor, bottom_up)
+        followers = [Follower(work, sweep, block, claim) for sweep in ways]
+        partners = sorted({rank for sweep in ways for rank in sweep.expand_group})
+        row, column = part.grid.place(part.rank)
+        axes = part.grid.ranks_of_column(column), part.grid.ranks_of_row(row)
+        targets = None if options.targets is None else _own(part, options.targets, "target")
+        frontier = work.settle(owned, [(_own(part, sources, "source"), -1)], 0)
+        # Bitmaps that are asked for are sent even of no vertices, which the last meeting should not do.
+        most_inline = 0 if exchange == "bitmap" else inline
+        trace: list[LevelRow] = []
+        level = 0
+        while True:
+            tally = _SearchTally()
+            unfound = 0 if targets is None else int((owned.distance[targets] < 0).sum())
+            at_limit = level == options.depth_limit
+            room = 0 if at_limit else most_inline
+            words = _note(work, frontier, block, exchange, room)
+            note = Note(partners, len(frontier), words, room, axes)
+            before_sum = communicator.traffic
+            met = communicator.meet([len(frontier), unfound], note)
+            n_frontier, n_unfound = met.sums
+            tally.expand += communicator.traffic - before_sum
+            tally.lap("sum")
+            enough = at_limit or (targets is not None and n_unfound == 0)
+            if n_frontier == 0 or enough:
+                break
+            level += 1
+            n_own = len(frontier)
+            messages = [
+                message
+                for follow in followers
+                for message in _level(
+                    communicator, part, follow, frontier, partners, met, room, exchange, tally
+                )
+            ]
+            frontier = work.settle(owned, messages, level)
+            tally.lap("settle")
+            if options.trace:
+                trace.append(_row(level, part.rank, n_own, tally))
 
-
-def _search(
-    communicator: Communicator,
-    part: Part,
-    sources: Array,
-    options: BfsOptions,
-    direction: str,
-    deterministic: bool,
-    inline: int,
-) -> RankSearch:
-    tuning = SearchTuning(**options.of_ranks)
-    exchange, claim, bottom_up = tuning.exchange or "auto", tuning.claim or "atomics", tuning.bottom_up
-    before = communicator.traffic
-    work, block = part.work, part.grid.block
-    any_predecessor = options.predecessors and not deterministic
-    owned = Owned(
-        work.xp.zeros(block // WORD, np.uint32),
-        work.xp.full(block, -1, np.int32),
-        work.xp.full(block, -1, np.int32) if any_predecessor else None,
-    )
-    if bottom_up is None:
-        bottom_up = claim != "sort" and part.grouped_by_both()
-    ways = sweeps(part, direction, any_predecessor, bottom_up)
-    followers = [Follower(work, sweep, block, claim) for sweep in ways]
-    partners = sorted({rank for sweep in ways for rank in sweep.expand_group})
-    row, column = part.grid.place(part.rank)
-    axes = part.grid.ranks_of_column(column), part.grid.ranks_of_row(row)
-    targets = None if options.targets is None else _own(part, options.targets, "target")
-    frontier = work.settle(owned, [(_own(part, sources, "source"), -1)], 0)
-    # Bitmaps that are asked for are sent even of no vertices, which the last meeting should not do.
-    most_inline = 0 if exchange == "bitmap" else inline
-    trace: list[LevelRow] = []
-    level = 0
-    while True:
-        tally = _SearchTally()
-        unfound = 0 if targets is None else int((owned.distance[targets] < 0).sum())
-        at_limit = level == options.depth_limit
-        room = 0 if at_limit else most_inline
-        words = _note(work, frontier, block, exchange, room)
-        note = Note(partners, len(frontier), words, room, axes)
-        before_sum = communicator.traffic
-        met = communicator.meet([len(frontier), unfound], note)
-        n_frontier, n_unfound = met.sums
-        tally.expand += communicator.traffic - before_sum
-        tally.lap("sum")
-        enough = at_limit or (targets is not None and n_unfound == 0)
-        if n_frontier == 0 or enough:
-            break
-        level += 1
-        n_own = len(frontier)
-        messages = [
-            message
-            for follow in followers
-            for message in _level(communicator, part, follow, frontier, partners, met, room, exchange, tally)
-        ]
-        frontier = work.settle(owned, messages, level)
-        tally.lap("settle")
-        if options.trace:
-            trace.append(_row(level, part.rank, n_own, tally))
-
-    searched = communicator.traffic
-    predecessor = None
-    if owned.finder is not None:
-        predecessor = resolve(communicator, part, ways, owned.finder, exchange)
-    elif options.predecessors:
-        predecessor = smallest(communicator, part, ways, owned.distance)
-    n_own = len(part.grid.owned(part.rank))
-    return RankSearch(
-        owned.distance[:n_own],
-        None if predecessor is None else predecessor[:n_own],
-        trace,
-        level,
-        communicator.traffic - before,
-        communicator.traffic - searched,
-    )
+        searched = communicator.traffic
+        predecessor = None
+        if owned.finder is not None:
+            predecessor = resolve(communicator, part, ways, owned.finder, exchange)
+        elif options.predecessors:
+            predecessor = smallest(communicator, part, ways, owned.distance)
+        n_own = len(part.grid.owned(part.rank))
+        return RankSearch(
+            owned.distance[:n_own],
+            None if predecessor is None else predecessor[:n_own],
+            trace,
+            level,
+            communicator.traffic - before,
+            communicator.traffic - searched,
+        )
 
 
 def _own(part: Part, vertices: Array, what: str) -> Array:

@@ -1,7 +1,8 @@
 """Communication between ranks in separate processes, over the worker connections of `distributed`.
 
 Arrays are sent as raw bytes, each large array as a separate frame.  The worker's event loop reads and writes;
-a rank calls from its own thread and waits there.
+a rank calls from its own thread and waits there.  Each pair of ranks shares one connection (`Links`): the
+higher rank opens it, through the port on which the worker already listens, with its security settings.
 
 Messages between two ranks arrive in the order in which they were sent, and all ranks make the same calls, so
 the oldest message of a rank is the one that the current call needs.  A label on each message shows if a rank
@@ -10,14 +11,16 @@ makes a different call; all ranks then fail at once instead of at the deadline.
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from distributed.core import Server
+from distributed.comm import Comm, connect
+from distributed.core import Server, Status
 from distributed.protocol import to_serialize
 
 from rapids_trav.engines.multigpu.communicator import (
@@ -31,13 +34,14 @@ from rapids_trav.engines.multigpu.communicator import (
     Traffic,
     sent,
 )
-from rapids_trav.engines.multigpu.tcp_links import Links
+from rapids_trav.errors import first_line
 
 ASK = 2.0  # seconds to wait for a late rank to say whether it is held up itself
 SMALL = 1 << 14  # bytes up to which an array is part of a message, instead of a frame of its own
 Outcome = Sequence[str] | None  # how a request ended: None for success, or an error's type and message
 NOTHING = np.empty(0, np.uint32)
 END = "end"  # label of the last message of a request
+FAREWELL = 2.0  # seconds to send the last messages in
 
 
 @dataclass(frozen=True)
@@ -273,3 +277,114 @@ def _ended(rank: int, outcome: Outcome) -> str:
     if outcome is None:
         return f"rank {rank} ended before the others"
     return f"rank {rank} failed alone: {outcome[-1]}"
+
+
+class Links:
+    """Connections of one rank with the others; messages between two ranks keep their order.
+
+    `receive` is called with a rank and its message, or None when the rank has left; `fail` with a reason, and
+    the rank at fault, when a connection is lost or a message cannot be sent.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        server: Server,
+        rank: int,
+        size: int,
+        receive: Callable[[int, dict | None], None],
+        fail: Callable[[str, int], None],
+    ) -> None:
+        self.others = [k for k in range(size) if k != rank]
+        self.by_reference = server.address.startswith("inproc:")  # messages are not copied
+        self._operation = f"rapids-trav-ranks-{name}"
+        self._server = server
+        self._rank = rank
+        self._receive = receive
+        self._fail = fail
+        self._loop = asyncio.get_running_loop()
+        self._addresses: Sequence[str] = [""] * size
+        self._outbox: dict[int, asyncio.Queue[dict | None]] = {k: asyncio.Queue() for k in self.others}
+        self._comms: dict[int, Comm] = {}
+        self._tasks: set[asyncio.Task] = set()
+        self._writers: set[asyncio.Task] = set()
+        self._all_here = asyncio.Event()
+        server.handlers[self._operation] = self._accept
+
+    async def join(self, addresses: Sequence[str], deadline: float) -> None:
+        """Connect with the ranks at these addresses; return when all are connected with this one."""
+        self._addresses = addresses
+        for k in range(self._rank):
+            comm = await connect(addresses[k], deadline, **self._server.rpc.connection_args)
+            await comm.write({"op": self._operation, "rank": self._rank, "reply": False})
+            self._adopt(k, comm)
+            self._start(self._read(k, comm), self._tasks)
+        if self.others:
+            await asyncio.wait_for(self._all_here.wait(), deadline)
+
+    def post(self, messages: Mapping[int, dict]) -> bool:
+        """Send messages to some ranks, from any thread; return False if the worker is closing."""
+        try:
+            self._loop.call_soon_threadsafe(self._queue, messages)
+        except RuntimeError:  # the event loop has ended
+            return False
+        return True
+
+    async def close(self) -> None:
+        """Tell the others that this rank leaves, and close the connections."""
+        self._server.handlers.pop(self._operation, None)
+        for queue in self._outbox.values():
+            queue.put_nowait({"left": True})
+            queue.put_nowait(None)
+        if self._writers:
+            await asyncio.wait(self._writers, timeout=FAREWELL)
+        for comm in self._comms.values():
+            comm.abort()
+        for task in [*self._tasks, *self._writers]:
+            task.cancel()
+
+    def _queue(self, messages: Mapping[int, dict]) -> None:
+        for k, message in messages.items():
+            self._outbox[k].put_nowait(message)
+
+    async def _accept(self, comm: Comm, rank: int) -> object:
+        """Serve a connection that another rank opened."""
+        self._adopt(rank, comm)
+        await self._read(rank, comm)
+        return Status.dont_reply
+
+    def _adopt(self, k: int, comm: Comm) -> None:
+        comm.name = f"rank {self._rank} with rank {k}"
+        self._comms[k] = comm
+        self._start(self._write(k, comm), self._writers)
+        if len(self._comms) == len(self.others):
+            self._all_here.set()
+
+    def _start(self, work: Coroutine[None, None, None], tasks: set[asyncio.Task]) -> None:
+        task = asyncio.create_task(work)
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+
+    async def _write(self, k: int, comm: Comm) -> None:
+        try:
+            while (message := await self._outbox[k].get()) is not None:
+                await comm.write(message)
+                del message  # which may hold large arrays
+        except OSError:
+            self._lose(k)
+        except Exception as error:
+            self._fail(f"rank {self._rank} could not send to rank {k}: {first_line(error)}", self._rank)
+
+    async def _read(self, k: int, comm: Comm) -> None:
+        try:
+            while "left" not in (message := await comm.read()):
+                self._receive(k, message)
+                del message
+            self._receive(k, None)
+        except OSError:
+            self._lose(k)
+        except Exception as error:
+            self._fail(f"rank {self._rank} could not receive from rank {k}: {first_line(error)}", self._rank)
+
+    def _lose(self, k: int) -> None:
+        self._fail(f"the connection with rank {k}, {self._addresses[k]}, was lost", k)

@@ -1,10 +1,6 @@
 """Validation of a breadth-first tree that is distributed over many ranks, by the five rules of Graph500.
 
-1. The parents form a tree: every vertex that has a parent leads to the root, whose parent is itself.
-2. Each tree edge joins vertices whose levels differ by exactly one.
-3. Each input edge joins vertices whose levels differ by at most one, or two vertices outside the tree.
-4. The tree spans the root's component.
-5. Each vertex and its parent are joined by an input edge.
+`rapids_trav.graph500.validation` lists the rules, and assigns faults to them in the same way on one machine.
 
 Of the search's results the validation uses only the parents, and of its structures only the placement of the
 vertices: each rank brings any part of the input edges, and asks the owners of their ends.
@@ -17,13 +13,11 @@ The validation has two steps:
    ancestor is on a cycle or leads to one.
 2. In rounds of bounded size each rank asks for parents and levels of both ends of its edges (rules 3 and 4),
    and notifies the owner of a vertex whose parent is the other end (rule 5).
-
-Faults are assigned to rules in the same way as by `rapids_trav.graph500.validation` on one machine.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from types import ModuleType
 
 import numpy as np
@@ -32,6 +26,7 @@ from rapids_trav.engines.multigpu.communicator import Communicator, aborting
 from rapids_trav.engines.multigpu.grid import Grid
 from rapids_trav.engines.multigpu.local_work import Array
 from rapids_trav.engines.multigpu.lookup import ask, send_to_owners
+from rapids_trav.engines.multigpu.partition import blocks
 from rapids_trav.engines.searches import Verdict
 from rapids_trav.errors import TravError
 
@@ -150,7 +145,7 @@ class _Tree:
     def check_edges(self, chunks: Iterable[tuple[Array, Array]], round_edges: int) -> tuple[int, int, int]:
         """Return the number of faults of rules 3 and 4, and of this rank's edges with an end out of range."""
         counts = [0, 0, 0]
-        rounds = _rounds(chunks, round_edges)
+        rounds = blocks(chunks, round_edges)
         none = self._xp.empty(0, np.int64)
         known_parent = self._xp.where(self._inside, self._parent, NONE)
         while True:
@@ -176,9 +171,3 @@ class _Tree:
     def unjoined(self) -> int:
         """Return the number of vertices that no input edge joins to their parent (rule 5)."""
         return int((self._inside & (self._vertex != self._root) & ~self._joined).sum())
-
-
-def _rounds(chunks: Iterable[tuple[Array, Array]], length: int) -> Iterator[tuple[Array, Array]]:
-    for source, destination in chunks:
-        for begin in range(0, len(source), length):
-            yield source[begin : begin + length], destination[begin : begin + length]

@@ -20,7 +20,7 @@ from rapids_trav.engines.multigpu.grid import Grid
 from rapids_trav.engines.multigpu.local_cpu import CpuWork
 from rapids_trav.engines.multigpu.partition import build
 from rapids_trav.engines.multigpu.search2d import search
-from rapids_trav.engines.multigpu.tcp_links import Links
+from rapids_trav.engines.multigpu.tcp import Links
 
 SHARED = [
     "test_gathering_in_groups",
