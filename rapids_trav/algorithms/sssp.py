@@ -321,7 +321,8 @@ def _among_equals(
 ) -> Array:
     """Fill in predecessors of the vertices reached along `edges` from the settled vertices."""
     n = len(predecessor)
-    view = MemoryView(AdjacencySet(engine, n, GraphEdges(True, lambda: iter(edges))), "out")
+    known = GraphEdges(True, sum(len(u) for u, _ in edges), lambda: iter(edges))
+    view = MemoryView(AdjacencySet(engine, n, known), "out")
     found = engine.search(view, settled.astype(predecessor.dtype), BfsOptions()).predecessor
     return engine.xp.where(predecessor < 0, found, predecessor)
 

@@ -108,8 +108,10 @@ def open_saved(
     with times.phase("adjacency"):
         weighted_rows = rows.weighted if weighted else None
         layouts = published("saved paths")(saved, adjacency) if head.path_layouts else {}
-        edges = GraphEdges(head.directed, rows.pairs, weighted_rows, rows.pairs, adjacency, layouts)
-        storage = placement.storage(runner, ids, head.n_edges, edges)
+        edges = GraphEdges(
+            head.directed, head.n_edges, rows.pairs, weighted_rows, rows.pairs, adjacency, layouts
+        )
+        storage = placement.storage(runner, ids, edges)
     return GraphParts(
         rows=rows,
         ids=ids,

@@ -97,8 +97,9 @@ def _build(
     if not placement.keeps_codes:
         codes = None  # the edges are read again: the ids in memory would take the memory of the build
     with times.phase("adjacency"):
-        edges = GraphEdges(directed, codes or rows.pairs, weight and rows.weighted, rows.pairs)
-        storage = placement.storage(engine, ids, read.n_edges, edges)
+        weighted = weight and rows.weighted
+        edges = GraphEdges(directed, read.n_edges, codes or rows.pairs, weighted, rows.pairs)
+        storage = placement.storage(engine, ids, edges)
     return GraphParts(rows, ids, storage, read.n_edges, directed, read.weight, times.seconds)
 
 
@@ -117,7 +118,7 @@ def _locality_order(
         engine, limits, ids.n, ids.nbytes + more_bytes, n_edges, directed=False, weighted=False
     )
     pairs = codes if codes is not None and placement.keeps_codes else again
-    storage = placement.storage(engine, ids, n_edges, GraphEdges(False, pairs), more_bytes)
+    storage = placement.storage(engine, ids, GraphEdges(False, n_edges, pairs), more_bytes)
     both_ways = storage.forward(weighted=False)
     needed = grown_bytes(ids.n) if engine.place == "host" else 0
     with holding(storage.budget, needed, "the order of the vertices"):

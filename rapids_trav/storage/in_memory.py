@@ -27,6 +27,7 @@ class GraphEdges:
     """The edges of a graph, or those that a filter keeps, in the form that storage reads."""
 
     directed: bool
+    n_edges: int  # at most
     chunks: Chunks  # pairs of internal ids, for the build only
     weighted: Callable[..., Iterator[tuple[Array, ...]]] | None = None  # triples, by a filter as `filtered`
     filtered: Callable[[Hashable], Iterator[tuple[Array, ...]]] | None = None
@@ -284,7 +285,7 @@ class InMemory:
     ) -> None:
         self.engine = engine
         self._build = partial(AdjacencySet, engine) if build is None else build
-        self._filtered, self._weighted = edges.filtered, edges.weighted
+        self._filtered, self._weighted, self._n_edges = edges.filtered, edges.weighted, edges.n_edges
         self._all = self._build(n_vertices, edges)
         self._recent: tuple[Hashable, AdjacencySet] | None = None
         self._layouts = dict(edges.layouts)
@@ -322,7 +323,7 @@ class InMemory:
         if recent is None or recent[0] != where:
             self._recent = recent = None  # freed before its successor is built
             weighted = self._weighted and partial(self._weighted, where)
-            edges = GraphEdges(self._all.directed, self._pairs(where), weighted)
+            edges = GraphEdges(self._all.directed, self._n_edges, self._pairs(where), weighted)
             self._recent = recent = (where, self._build(self._all.n_vertices, edges))
         return recent[1]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -27,7 +26,6 @@ from rapids_trav.memory.model.program import equals_bytes
 from rapids_trav.memory.model.search import Needed, NeededBy
 from rapids_trav.storage.block_sizes import SEARCH, most_within, query_bytes
 from rapids_trav.storage.in_memory import AdjacencySet, GraphEdges, InMemory
-from rapids_trav.storage.mapped_arrays import Scratch
 from rapids_trav.storage.spilled_build import LimitedArrays, SpilledBuild
 
 STRUCTURES = "the structures of the graph"
@@ -40,20 +38,16 @@ class _Owner:
 
 
 class LimitedAdjacencySet(AdjacencySet):
-    """An `AdjacencySet` whose memory counts in a budget; `n_edges` is an upper bound of the edges.
+    """An `AdjacencySet` whose memory counts in a budget.
 
-    With the CPU engine, structures that leave no room for a question are built in files.  `spill` is the
-    folder for arrays in files, or None.
+    With the CPU engine, structures that leave no room for a question are built in files.
     """
 
     limited = True
     _engine: Engine
 
-    def __init__(
-        self, budget: Budget, n_edges: int, spill: str | os.PathLike[str] | None, engine: Engine,
-        n_vertices: int, edges: GraphEdges,
-    ) -> None:  # fmt: skip
-        self._budget, self._n_edges, self._spill = budget, n_edges, spill
+    def __init__(self, arrays: LimitedArrays, engine: Engine, n_vertices: int, edges: GraphEdges) -> None:
+        self._arrays, self._budget, self._n_edges = arrays, arrays.budget, edges.n_edges
         self._making = threading.RLock()
         self._files: SpilledBuild | None = None  # builder of the structure that is being built in files
         weights = None if edges.forward is None else edges.forward.weights
@@ -124,9 +118,8 @@ class LimitedAdjacencySet(AdjacencySet):
     def _built(self, chunks: Chunks, *, symmetric: bool = False, transpose: bool = False) -> Adjacency:
         if self._place != "host" or self._files is not None:
             return super()._built(chunks, symmetric=symmetric, transpose=transpose)
-        arrays = LimitedArrays(self._budget, self._spill)
         return self._engine.build_outside(
-            chunks, self.n_vertices, arrays, symmetric=symmetric, transpose=transpose
+            chunks, self.n_vertices, self._arrays, symmetric=symmetric, transpose=transpose
         )
 
     def _rebuilt(self, *, symmetric: bool) -> Adjacency:
@@ -163,7 +156,7 @@ class LimitedAdjacencySet(AdjacencySet):
         equals = 0 if self._unweighted else equals_bytes(self.n_vertices, 2 * self._n_edges)
         with self._making:
             if self._place == "host" and not budget.fits(n_bytes, question):
-                self._files = SpilledBuild(self._engine, budget, self._spill)
+                self._files = SpilledBuild(self._engine, budget, self._arrays.scratch.folder)
                 try:
                     yield
                 finally:
@@ -190,16 +183,12 @@ class LimitedAdjacencySet(AdjacencySet):
 
 
 class Limited(InMemory):
-    """Storage of a graph, of `n_edges` edges at most, that fits the engine's memory, under a limit."""
+    """Storage of a graph that fits the engine's memory, under a limit."""
 
-    def __init__(
-        self, budget: Budget, n_edges: int, spill: str | os.PathLike[str] | None, engine: Engine,
-        n_vertices: int, edges: GraphEdges,
-    ) -> None:  # fmt: skip
-        self.budget: Budget = budget
-        self._scratch = Scratch(spill)
-        build = partial(LimitedAdjacencySet, budget, n_edges, spill, engine)
-        super().__init__(engine, n_vertices, edges, build)
+    def __init__(self, arrays: LimitedArrays, engine: Engine, n_vertices: int, edges: GraphEdges) -> None:
+        self.budget: Budget = arrays.budget
+        self._scratch = arrays.scratch
+        super().__init__(engine, n_vertices, edges, partial(LimitedAdjacencySet, arrays, engine))
 
     def _outside_limit(self, array: np.ndarray) -> np.ndarray:
         return self._scratch.copied(array, "a path layout") if self.engine.place == "host" else array

@@ -25,15 +25,12 @@ def is_spread(engine: Engine) -> TypeGuard[SpreadEngine]:
 
 
 class OnDemand(AdjacencySet):
-    """An `AdjacencySet` on the current device that is built when something other than a search reads it.
+    """An `AdjacencySet` on the current device that is built when something other than a search reads it."""
 
-    `n_edges` is an upper bound of the edges.
-    """
-
-    def __init__(self, n_edges: int, engine: Engine, n_vertices: int, edges: GraphEdges) -> None:
+    def __init__(self, engine: Engine, n_vertices: int, edges: GraphEdges) -> None:
         self._engine, self._free_bytes = engine, engine.free_bytes
         self.n_vertices, self.directed, self._weighted = n_vertices, edges.directed, edges.weighted
-        self._n_edges, self._chunks = n_edges, edges.chunks
+        self._n_edges, self._chunks = edges.n_edges, edges.chunks
         self._weights, self._by_weight, self._degrees, self._coo = {}, {}, {}, {}
         self._making = threading.RLock()
 
@@ -61,18 +58,18 @@ class OnDemand(AdjacencySet):
 
 
 class OnDevices(InMemory):
-    """Storage of a graph whose edges, `n_edges` at most, are dealt to several devices."""
+    """Storage of a graph whose edges are dealt to several devices."""
 
     engine: SpreadEngine
 
-    def __init__(self, engine: SpreadEngine, n_vertices: int, edges: GraphEdges, *, n_edges: int) -> None:
-        super().__init__(engine, n_vertices, edges, partial(OnDemand, n_edges, engine))
+    def __init__(self, engine: SpreadEngine, n_vertices: int, edges: GraphEdges) -> None:
+        super().__init__(engine, n_vertices, edges, partial(OnDemand, engine))
         self._directed, self._chunks = edges.directed, edges.chunks
-        self._n_vertices, self._n_edges = n_vertices, n_edges
+        self._n_vertices = n_vertices
         self._spread: dict[str, SpreadRows] = {}
         self._replicas: dict[str, Sequence[Replica]] = {}
         self._making = threading.RLock()
-        n_entries = n_edges if edges.directed else 2 * n_edges
+        n_entries = edges.n_edges if edges.directed else 2 * edges.n_edges
         self._alone = not engine.gains(n_vertices, n_entries) and self._fits_one
         if self._alone:
             _ = self._all.forward

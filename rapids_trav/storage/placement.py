@@ -24,7 +24,7 @@ from rapids_trav.storage.in_memory import GraphEdges, InMemory
 from rapids_trav.storage.limited import Limited
 from rapids_trav.storage.on_devices import OnDevices
 from rapids_trav.storage.paged import Paged
-from rapids_trav.storage.spilled_build import SpilledBuild, least_bytes
+from rapids_trav.storage.spilled_build import LimitedArrays, SpilledBuild, least_bytes
 from rapids_trav.utilities.locations import folder
 from rapids_trav.utilities.sizes import parse_limit
 
@@ -109,15 +109,13 @@ class Placement:
         """
         return n_bytes if n_bytes < self.in_memory else n_bytes + self.edges
 
-    def storage(
-        self, engine: Engine, ids: IdMap, n_edges: int, edges: GraphEdges, more_bytes: int = 0
-    ) -> InMemory:
+    def storage(self, engine: Engine, ids: IdMap, edges: GraphEdges, more_bytes: int = 0) -> InMemory:
         """Return the storage of a graph of these edges, with its vertex ids counted in the limit.
 
         `more_bytes` are the bytes of an order of the vertices that `ids` does not have yet.
         """
         if self.spread is not None:
-            return OnDevices(self.spread, ids.n, edges, n_edges=n_edges)
+            return OnDevices(self.spread, ids.n, edges)
         if self.limit is None:
             return InMemory(engine, ids.n, edges)
         held = ids.nbytes + more_bytes
@@ -126,7 +124,7 @@ class Placement:
         budget = Budget(self.limit, enough)
         budget.allocate(held, "vertex ids")
         if not self.outside:
-            return Limited(budget, n_edges, self.spill, engine, ids.n, edges)
+            return Limited(LimitedArrays(budget, self.spill), engine, ids.n, edges)
         return Paged(SpilledBuild(engine, budget, self.spill), ids.n, edges)
 
 

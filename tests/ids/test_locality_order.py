@@ -195,9 +195,9 @@ def test_a_limit_counts_what_finding_it_takes(limit, monkeypatch):
     held = []
     hold = Budget.hold
 
-    def counted(self, n_bytes, what):
+    def counted(self, n_bytes, what, later):
         held.append((n_bytes, what))
-        return hold(self, n_bytes, what)
+        return hold(self, n_bytes, what, later)
 
     monkeypatch.setattr(Budget, "hold", counted)
     edges.trav.graph(order="locality", memory_limit=limit)
