@@ -29,14 +29,14 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 from distributed.protocol.pickle import dumps
 from distributed.scheduler import Scheduler, WorkerState
 
-from rapids_trav.distributed.session.rank_actor import install
-from rapids_trav.distributed.session.verdict import (
+from rapids_trav.distributed.session.rank_actor import (
     FAILED,
     LATE,
     LOST,
     Failure,
     Reply,
     failure_of,
+    install,
     lost_worker,
 )
 from rapids_trav.engines.multigpu.communicator import WAS_CLOSED, RankError

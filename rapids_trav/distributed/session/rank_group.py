@@ -16,8 +16,7 @@ from distributed.protocol.pickle import dumps, loads
 
 from rapids_trav.distributed.dask_frames import thread_for_others
 from rapids_trav.distributed.session.conductor import Conductor
-from rapids_trav.distributed.session.rank_actor import put_partition
-from rapids_trav.distributed.session.verdict import ERROR, FAILED, Reply
+from rapids_trav.distributed.session.rank_actor import ERROR, FAILED, Reply, put_partition
 from rapids_trav.engines.multigpu.communicator import DEADLINE, RankError
 from rapids_trav.errors import TravError, first_line, listed
 from rapids_trav.utilities.progress import listening, report

@@ -42,15 +42,7 @@ from rapids_trav.engines.multigpu.grid import WORD
 from rapids_trav.engines.multigpu.local_work import Array, LocalWork, Owned
 from rapids_trav.engines.multigpu.partition import Part
 from rapids_trav.engines.multigpu.predecessors import resolve, smallest
-from rapids_trav.engines.multigpu.records import (
-    INLINE,
-    LevelRow,
-    RankSearch,
-    form,
-    kinds,
-    pack,
-    unpack,
-)
+from rapids_trav.engines.multigpu.records import INLINE, LevelRow, RankSearch, form, kinds, pack, unpack
 from rapids_trav.engines.searches import BfsOptions
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import move

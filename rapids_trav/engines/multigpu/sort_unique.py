@@ -12,15 +12,7 @@ candidate:
 
 from __future__ import annotations
 
-from rapids_trav.engines.multigpu.local_work import (
-    MASK,
-    SHIFT,
-    Array,
-    Compressed,
-    Frontier,
-    LocalWork,
-    Reach,
-)
+from rapids_trav.engines.multigpu.local_work import MASK, SHIFT, Array, Compressed, Frontier, LocalWork, Reach
 
 
 def expand_sorted(

@@ -11,14 +11,7 @@ from dataclasses import replace
 import cupy
 import numpy as np
 
-from rapids_trav.engines.multigpu.communicator import (
-    Array,
-    Communicator,
-    Form,
-    Met,
-    Note,
-    Traffic,
-)
+from rapids_trav.engines.multigpu.communicator import Array, Communicator, Form, Met, Note, Traffic
 from rapids_trav.frames.columns import move
 
 

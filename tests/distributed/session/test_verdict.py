@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rapids_trav.distributed.session.verdict import agreed, failure_of
+from rapids_trav.distributed.session.rank_actor import agreed, failure_of
 
 WORKERS = ["tcp://a:1", "tcp://b:2", "tcp://c:3"]
 
