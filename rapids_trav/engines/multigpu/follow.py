@@ -19,9 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rapids_trav.engines.multigpu.grid import WORD
-from rapids_trav.engines.multigpu.local_work import Array, Compressed, LocalWork, Reach
+from rapids_trav.engines.multigpu.local_work import MASK, SHIFT, Array, Compressed, Frontier, LocalWork, Reach
 from rapids_trav.engines.multigpu.partition import Part
-from rapids_trav.engines.multigpu.sort_unique import expand_sorted
 
 ALPHA = 14  # pull if ALPHA times the frontier's edges exceed those not followed yet; Beamer's value
 
@@ -97,3 +96,29 @@ class Follower:
             return work.expand(sweep.edges, frontier, sweep.reach, block, n_blocks), n_edges, "push"
         words = work.to_words(vertices, len(sweep.expand_group) * block // WORD)
         return *work.pull(sweep.reverse, words, sweep.reach, block, n_blocks), "pull"
+
+
+def expand_sorted(
+    work: LocalWork, edges: Compressed, frontier: Frontier, reach: Reach, block: int, n_blocks: int
+) -> list[Array]:
+    """Work as `LocalWork.expand`, but claim by sorting, without atomics: the baseline (docs/systems.md, K7).
+
+    D. Merrill, M. Garland, A. Grimshaw, "Scalable GPU Graph Traversal", PPoPP 2012, describes filtering by
+    sort and scan primitives; Bisson et al. measured their atomics against it.  Every edge of the frontier
+    gives a candidate: sort them, remove duplicates and those that are claimed already, and claim the rest.
+    Of several predecessors the one with the smallest local id is kept.
+    """
+    xp = work.xp
+    keys = work.candidates(edges, frontier)
+    if len(keys):
+        keys.sort()
+    to = keys >> SHIFT
+    fresh = xp.ones(len(keys), bool)
+    fresh[1:] = to[1:] != to[:-1]
+    fresh &= (reach.claimed[to >> 5] >> (to & 31).astype(xp.uint32)) & xp.uint32(1) == 0
+    to = to[fresh].astype(xp.int32)
+    if reach.predecessor is not None:
+        reach.predecessor[to] = (keys[fresh] & MASK).astype(xp.int32)
+    reach.claimed[:] |= work.to_words(to, len(reach.claimed))
+    bounds = xp.searchsorted(to, xp.arange(n_blocks + 1, dtype=xp.int64) * block).tolist()
+    return [to[bounds[m] : bounds[m + 1]] - m * block for m in range(n_blocks)]

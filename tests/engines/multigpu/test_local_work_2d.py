@@ -7,9 +7,9 @@ import pytest
 from numpy_work import NumpyWork
 from pairs import pairs
 
+from rapids_trav.engines.multigpu.follow import expand_sorted
 from rapids_trav.engines.multigpu.local_cpu import CpuWork
 from rapids_trav.engines.multigpu.local_work import Owned, Reach
-from rapids_trav.engines.multigpu.sort_unique import expand_sorted
 
 N_FROM, BLOCK, N_BLOCKS = 96, 64, 3
 N_TO = BLOCK * N_BLOCKS
