@@ -36,9 +36,14 @@ __device__ __forceinline__ value_t atomic_reduce(value_t* address, value_t value
 #endif
 }
 
-// Reduces over groups of `lanes` neighbouring lanes, a power of two; every lane of a group gets the result.
+// The lanes that share a group of `lanes` neighbouring ones, a power of two, with this one.
+__device__ __forceinline__ u32 group_of(i32 lanes) {
+    return lanes == WARP ? FULL_WARP : ((1u << lanes) - 1u) << (lane_id() & ~(lanes - 1));
+}
+
+// Reduces over groups of `lanes` lanes; every lane of a group gets the result.
 __device__ __forceinline__ value_t group_reduce(value_t value, i32 lanes) {
-    const u32 group = lanes == WARP ? FULL_WARP : ((1u << lanes) - 1u) << (lane_id() & ~(lanes - 1));
+    const u32 group = group_of(lanes);
     for (i32 step = lanes / 2; step > 0; step /= 2) {
         value = reduce(value, __shfl_xor_sync(group, value, step));
     }

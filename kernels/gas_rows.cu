@@ -1,9 +1,9 @@
 // Gather and apply, row by row: the number of threads that reduce a row of in-edges depends on its length.
 //
 // 1. list_rows sorts the rows that gather (all, or the marked ones) into bins by their length.
-// 2. gather_rows reduces a row with one thread, eight threads, a warp or a block.  A hub's row is cut into
-//    pieces, one for each block, and the last block to finish reduces the results of the pieces in order, so
-//    that a sum has the same value in every run.
+// 2. gather_rows reduces a row with one thread, eight threads or a warp.  A hub's row is cut into pieces, one
+//    for each warp, and the last warp to finish reduces the results of the pieces in order, so that a sum has
+//    the same value in every run.
 // 3. The thread that has the sum applies it (settle): only new values and messages are written to memory.
 //
 // gather_ahead runs many iterations in one cooperative launch, because launching a kernel takes longer than
@@ -38,19 +38,18 @@
 #define GATHER_RESIDENT 2  // blocks of gather_rows on a multiprocessor, which divide its shared memory
 #endif
 #ifndef PIECE_EDGES
-#define PIECE_EDGES 16384  // a row with more edges is cut into pieces of this size
+#define PIECE_EDGES 2048  // a row with more edges is cut into pieces of this size
 #endif
 
 constexpr i32 WARPS = BLOCK_SIZE / WARP;
-constexpr i32 GATHER_WARPS = GATHER_BLOCK / WARP;
 constexpr i32 GROUP = 8;
-enum Bin { BY_THREAD, BY_GROUP, BY_WARP, BY_BLOCK, BY_PIECES, BINS };
+constexpr i32 AT_ONCE = 4;  // loads of messages in flight in a thread, beside as many of columns
+enum Bin { BY_THREAD, BY_GROUP, BY_WARP, BY_PIECES, BINS };
 
 __device__ __forceinline__ i32 bin_of(i64 degree) {
     if (degree < 8) return BY_THREAD;
     if (degree < 64) return BY_GROUP;
-    if (degree < 2048) return BY_WARP;
-    return degree <= PIECE_EDGES ? BY_BLOCK : BY_PIECES;
+    return degree <= PIECE_EDGES ? BY_WARP : BY_PIECES;
 }
 
 // Appends the rows from `first_row` on to `rows`, bin b from begins[b] on, and adds to sizes[b]; only counts
@@ -114,53 +113,67 @@ struct Edges {
     }
 };
 
-// Returns what thread `lane` of `lanes` threads gathers from its share of the edges [begin, end).
-__device__ __forceinline__ value_t share(const Edges& edges, i64 begin, i64 end, i32 lane, i32 lanes) {
-    constexpr i32 AT_ONCE = 4;                  // loads in flight
-    constexpr i32 TURNS = sizeof(value_t) / 4;  // unrolling that was fastest on an H100
+// Returns what thread `lane` of `lanes` threads gathers from its share of the `n` edges from `begin` on.
+// Columns come from memory, and most messages from the L2 cache: the columns of a turn are read before the
+// messages of the turn before it.
+__device__ __forceinline__ value_t share(const Edges& edges, i64 begin, i32 n, i32 lane, i32 lanes) {
+    constexpr vertex_t NONE = static_cast<vertex_t>(-1);
+    const vertex_t* const columns = edges.column_indices + begin;
+    vertex_t coming[AT_ONCE];
+#pragma unroll
+    for (i32 i = 0; i < AT_ONCE; ++i) {
+        coming[i] = lane + i * lanes < n ? __ldcs(columns + lane + i * lanes) : NONE;
+    }
     value_t sum = identity();
-    i64 edge = begin + lane;
-#pragma unroll TURNS
-    for (; edge + (AT_ONCE - 1) * lanes < end; edge += AT_ONCE * lanes) {
+    for (i32 edge = lane; edge < n; edge += AT_ONCE * lanes) {
         vertex_t neighbor[AT_ONCE];
         value_t message[AT_ONCE];
-        weight_t weight[AT_ONCE];
 #pragma unroll
         for (i32 i = 0; i < AT_ONCE; ++i) {
-            neighbor[i] = __ldcs(edges.column_indices + edge + i * lanes);
-            weight[i] = weight_of(edges.weights, edge + i * lanes);
+            neighbor[i] = coming[i];
+            const i32 next = edge + (AT_ONCE + i) * lanes;
+            coming[i] = next < n ? __ldcs(columns + next) : NONE;
         }
 #pragma unroll
-        for (i32 i = 0; i < AT_ONCE; ++i) message[i] = edges.messages.of(neighbor[i]);
+        for (i32 i = 0; i < AT_ONCE; ++i) {
+            message[i] = neighbor[i] == NONE ? identity() : edges.messages.of(neighbor[i]);
+        }
 #pragma unroll
-        for (i32 i = 0; i < AT_ONCE; ++i) sum = reduce(sum, gather(message[i], weight[i]));
+        for (i32 i = 0; i < AT_ONCE; ++i) {
+            if (neighbor[i] != NONE) {
+                sum = reduce(sum, gather(message[i], weight_of(edges.weights, begin + edge + i * lanes)));
+            }
+        }
     }
-    for (; edge < end; edge += lanes) sum = reduce(sum, edges.arriving(edge));
     return sum;
 }
 
-// Reduces over the block; thread 0 gets the result.
-__device__ __forceinline__ value_t block_reduce(value_t value, value_t* warp_values) {
-    value = group_reduce(value, WARP);
-    __syncthreads();  // the values of the previous call have been read
-    if (lane_id() == 0) warp_values[threadIdx.x / WARP] = value;
-    __syncthreads();
-    if (threadIdx.x >= WARP) return value;
-    return group_reduce(lane_id() < GATHER_WARPS ? warp_values[lane_id()] : identity(), WARP);
-}
-
-// Gathers the rows of one bin with groups of LANES threads.
+// Gathers the rows of one bin with groups of LANES threads.  A group takes up to as many rows as it has
+// lanes, from all over the bin, in which long rows come first: each lane loads the bounds of one, all gather
+// one row after another, and each lane applies one sum.
 template <i32 LANES>
 __device__ __forceinline__ void gather_bin(const Edges& edges, const vertex_t* rows, i64 size,
                                            const Vertices& vertices, Tally& tally) {
     const i32 lane = lane_id() & (LANES - 1);
-    for (i64 i = global_thread() / LANES; i < size; i += global_threads() / LANES) {
-        const i64 v = rows[i];
-        const i64 begin = edges.row_offsets[v];
-        const i64 end = edges.row_offsets[v + 1];
-        const value_t gathered = group_reduce(share(edges, begin, end, lane, LANES), LANES);
-        if (lane == 0) {
-            tally.edges += end - begin;
+    const i32 leader = lane_id() - lane;
+    const i64 groups = global_threads() / LANES;
+    const i64 each = (size + groups - 1) / groups;
+    const i32 most = each < LANES ? static_cast<i32>(each) : LANES;
+    for (i64 first = global_thread() / LANES; first < size; first += groups * most) {
+        const i64 left = (size - first + groups - 1) / groups;
+        const i32 n = left < most ? static_cast<i32>(left) : most;
+        const i64 v = lane < n ? rows[first + lane * groups] : 0;
+        const i64 begin = lane < n ? edges.row_offsets[v] : 0;
+        const i32 n_own = lane < n ? static_cast<i32>(edges.row_offsets[v + 1] - begin) : 0;
+        value_t gathered = identity();
+        for (i32 i = 0; i < n; ++i) {
+            const i64 from = __shfl_sync(group_of(LANES), begin, leader + i);
+            const i32 degree = __shfl_sync(group_of(LANES), n_own, leader + i);
+            const value_t sum = group_reduce(share(edges, from, degree, lane, LANES), LANES);
+            if (lane == i) gathered = sum;
+        }
+        if (lane < n) {
+            tally.edges += n_own;
             settle(vertices, v, gathered, tally);
         }
     }
@@ -177,34 +190,31 @@ struct Pieces {
 };
 
 __device__ __forceinline__ void gather_pieces(const Edges& edges, const Pieces& pieces, i64 n_pieces,
-                                              const Vertices& vertices, value_t* warp_values, Tally& tally) {
-    __shared__ bool is_last;
-    for (i64 piece = blockIdx.x; piece < n_pieces; piece += gridDim.x) {
+                                              const Vertices& vertices, Tally& tally) {
+    const i32 lane = lane_id();
+    for (i64 piece = global_thread() / WARP; piece < n_pieces; piece += global_threads() / WARP) {
         const i32 hub = pieces.piece_hubs[piece];
         const i64 v = pieces.hubs[hub];
         if (pieces.marks != nullptr && pieces.marks[v] == 0) continue;
         const i32 first = pieces.first_pieces[hub];
         const i32 after = pieces.first_pieces[hub + 1];
-        const i64 row_end = edges.row_offsets[v + 1];
         const i64 begin = edges.row_offsets[v] + (piece - first) * PIECE_EDGES;
-        const i64 end = begin + PIECE_EDGES < row_end ? begin + PIECE_EDGES : row_end;
-        const i32 thread = static_cast<i32>(threadIdx.x);
-        const value_t sum = block_reduce(share(edges, begin, end, thread, GATHER_BLOCK), warp_values);
-        if (thread == 0) {
-            tally.edges += end - begin;
+        const i64 left = edges.row_offsets[v + 1] - begin;
+        const i32 n = left < PIECE_EDGES ? static_cast<i32>(left) : PIECE_EDGES;
+        const value_t sum = group_reduce(share(edges, begin, n, lane, WARP), WARP);
+        bool is_last = false;
+        if (lane == 0) {
+            tally.edges += n;
             pieces.results[piece] = sum;
             __threadfence();
             is_last = atomicAdd(&pieces.tickets[hub], 1u) == static_cast<u32>(after - first - 1);
         }
-        __syncthreads();
-        if (!is_last) continue;  // is_last is written again only after the barriers in block_reduce
+        if (!__any_sync(FULL_WARP, is_last)) continue;
         __threadfence();
         value_t merged = identity();
-        for (i32 i = first + thread; i < after; i += GATHER_BLOCK) {
-            merged = reduce(merged, __ldcg(&pieces.results[i]));
-        }
-        merged = block_reduce(merged, warp_values);
-        if (thread == 0) {
+        for (i32 i = first + lane; i < after; i += WARP) merged = reduce(merged, __ldcg(&pieces.results[i]));
+        merged = group_reduce(merged, WARP);
+        if (lane == 0) {
             pieces.tickets[hub] = 0;
             settle(vertices, v, merged, tally);
         }
@@ -232,7 +242,6 @@ __device__ __forceinline__ void gather_listed(const RowArguments& given, const v
     const i64* const begins = given.begins;
     const u64* const sizes = given.sizes;
     const i64 n_near = given.n_near;
-    __shared__ value_t warp_values[GATHER_WARPS];
     extern __shared__ double near_room[];
     value_t* const near = reinterpret_cast<value_t*>(near_room);
     for (i64 v = threadIdx.x; v < n_near; v += GATHER_BLOCK) near[v] = messages[v];
@@ -241,18 +250,7 @@ __device__ __forceinline__ void gather_listed(const RowArguments& given, const v
     const Pieces pieces{given.piece_hubs, given.hubs,    given.first_pieces,
                         given.results,    given.tickets, given.marks};
     Tally tally;
-    gather_pieces(edges, pieces, given.n_pieces, vertices, warp_values, tally);
-    for (i64 i = blockIdx.x; i < static_cast<i64>(sizes[BY_BLOCK]); i += gridDim.x) {
-        const i64 v = rows[begins[BY_BLOCK] + i];
-        const i64 begin = edges.row_offsets[v];
-        const i64 end = edges.row_offsets[v + 1];
-        const i32 thread = static_cast<i32>(threadIdx.x);
-        const value_t gathered = block_reduce(share(edges, begin, end, thread, GATHER_BLOCK), warp_values);
-        if (thread == 0) {
-            tally.edges += end - begin;
-            settle(vertices, v, gathered, tally);
-        }
-    }
+    gather_pieces(edges, pieces, given.n_pieces, vertices, tally);
     gather_bin<WARP>(edges, rows + begins[BY_WARP], static_cast<i64>(sizes[BY_WARP]), vertices, tally);
     gather_bin<GROUP>(edges, rows + begins[BY_GROUP], static_cast<i64>(sizes[BY_GROUP]), vertices, tally);
     gather_bin<1>(edges, rows + begins[BY_THREAD], static_cast<i64>(sizes[BY_THREAD]), vertices, tally);

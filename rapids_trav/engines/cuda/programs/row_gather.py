@@ -21,8 +21,9 @@ from rapids_trav.engines.cuda.runtime.loader import BLOCK, PROGRAM_TUNABLES, Ker
 
 GATHER_BLOCK = PROGRAM_TUNABLES["gas_rows.cu"]["GATHER_BLOCK"]
 PIECE_EDGES = PROGRAM_TUNABLES["gas_rows.cu"]["PIECE_EDGES"]
-N_BINS = 5  # rows for one thread, for eight, for a warp, for a block, and rows in pieces
-THREADS = (1, 8, 32, GATHER_BLOCK)  # threads for a row of each bin but the last
+N_BINS = 4  # rows for one thread, for eight, for a warp, and rows in pieces
+THREADS = (1, 8, 32)  # threads for a row of each bin but the last
+PIECE_THREADS = 32
 PIECES = N_BINS - 1
 
 
@@ -96,7 +97,7 @@ class RowLists:
         """Return a page's lists, which `listing` makes, in these arrays."""
         hubs = self._hubs.get(page, self._no_hubs)
         by_row = sum(int(n) * threads for n, threads in zip(self.counts[page], THREADS, strict=False))
-        return Lists(rows, self._begins[page], sizes, hubs, by_row + GATHER_BLOCK * hubs.n_pieces)
+        return Lists(rows, self._begins[page], sizes, hubs, by_row + PIECE_THREADS * hubs.n_pieces)
 
     def listing(
         self, page: int, marks: Array | None, active: Array | None, rows: Array | None, sizes: Array

@@ -111,7 +111,7 @@ TUNABLES: dict[str, dict[str, int]] = {
 }
 # Tunables of the files that a vertex program is linked with (link.py).
 PROGRAM_TUNABLES: dict[str, dict[str, int]] = {
-    "gas_rows.cu": {"BLOCK_SIZE": BLOCK, "GATHER_BLOCK": 512, "GATHER_RESIDENT": 2, "PIECE_EDGES": 16384},
+    "gas_rows.cu": {"BLOCK_SIZE": BLOCK, "GATHER_BLOCK": 512, "GATHER_RESIDENT": 2, "PIECE_EDGES": 2048},
     "gas_shards.cu": {"BLOCK_SIZE": 512, "RESIDENT_BLOCKS": 2, "COUNTS": 0},
     "gas_state.cu": {"HEAVY_DEGREE": 1024},
     "gas_push.cu": {"BLOCK_SIZE": BLOCK, "HEAVY_DEGREE": 1024},
