@@ -94,7 +94,7 @@ def reached(adjacency: Adjacency, head: int, begin: int) -> Adjacency:
             f"cannot read, because too little host memory was free for them: free some and build the graph "
             f"again, or search with engine='cpu'."
         )
-    found = in_memory.with_first_neighbors(offsets_on_device(adjacency), columns)
+    found = in_memory.with_first_neighbors(_offsets(adjacency), columns)
     first, last = adjacency.column_indices[:head], adjacency.column_indices[begin:]
     kept = cupy.empty(head + len(last), first.dtype)
     kept[:head].set(first)
@@ -108,14 +108,21 @@ def on_device(adjacency: Adjacency) -> Adjacency:
 
     from rapids_trav.engines.cuda.build import in_memory
 
-    found = in_memory.with_first_neighbors(
-        offsets_on_device(adjacency), cupy.asarray(adjacency.column_indices)
-    )
+    found = in_memory.with_first_neighbors(_offsets(adjacency), cupy.asarray(adjacency.column_indices))
     weights = None if adjacency.weights is None else cupy.asarray(adjacency.weights)
     return replace(found, weights=weights)
 
 
-def offsets_on_device(adjacency: Adjacency, free_bytes: int = 1 << 30) -> Array:
+def _offsets(adjacency: Adjacency) -> Array:
+    """Return the row offsets on the device, converted on the host: a build has no room for both dtypes."""
+    import cupy
+
+    from rapids_trav.engines.cuda.build import in_memory
+
+    return cupy.asarray(adjacency.row_offsets.astype(in_memory.edge_type(adjacency.n_edges), copy=False))
+
+
+def offsets_on_device(adjacency: Adjacency, free_bytes: int) -> Array:
     """Return the row offsets, converted block by block within the memory that pages will use later."""
     import cupy
 
