@@ -207,7 +207,7 @@ COMMANDS = {
 
 
 def test_the_commands_of_queries_are_all_compared():
-    assert set(COMMANDS) == set(app.commands) & set(METHODS)
+    assert set(COMMANDS) == {name for name in app.commands if name.replace("-", "_") in METHODS}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
