@@ -140,11 +140,11 @@ def test_the_form_is_that_of_the_faster_sweep(packed, launch_bytes, packs, is_pa
     monkeypatch.setattr(page_plan, "LEAST_PAGE_BYTES", 1 << 20)
     monkeypatch.setattr(page_plan, "MOST_PAGE_BYTES", 1 << 28)
     asked = []
-    view = paged_view(155_000, PackedHome())
+    view = paged_view(157_000, PackedHome())
     plan = chosen_plan(view, PROGRAM, RunOptions(), 4, lambda: asked.append(1) or packed)
     assert ((plan.packed is packed), len(asked)) == (is_packed, packs)
     for compress in (False, True):
-        view = paged_view(155_000, PackedHome())
+        view = paged_view(157_000, PackedHome())
         plan = chosen_plan(view, PROGRAM, RunOptions(compress=compress), 4, lambda: packed)
         assert (plan.packed is packed) == compress
 
