@@ -51,7 +51,7 @@ class RunShape:
     n_edges: int  # that the run gathers over
     vertex: int
     value: int
-    weight: int = 0  # in an unweighted run
+    weight: int = 0  # 0 in an unweighted run
     symmetric: bool = True  # the adjacency is its own transpose
     asynchronous: bool = False
     scatters: bool = False  # messages differ from values

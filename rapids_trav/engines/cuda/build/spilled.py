@@ -46,9 +46,8 @@ class Device:
     xp: ModuleType
     count_ids: Callable[[Array, Array], None]  # adds to the counts the number of times each id occurs
     place: Callable[..., None]  # with the signature and the result of `places.place_plainly`
-    reach: Callable[
-        [Array], Array | None
-    ]  # the array of `xp` over the memory of a host array, if there can be
+    # The array of `xp` over the memory of a host array, if there can be one.
+    reach: Callable[[Array], Array | None]
 
 
 def build_adjacency(
