@@ -168,8 +168,10 @@ def _over_sorted_rows(
     rows = view.by_weight() if options.leaves_way_open(engine.processor) else None
     if rows is None or engine.sorted_paths is None:
         return None, None
-    distance, predecessor = engine.sorted_paths.search(*rows, roots, options.predecessors)
-    return Run(distance, iterations=1, converged=True), predecessor
+    found = engine.sorted_paths.search(*rows, roots, options.predecessors)
+    if found is None:
+        return None, None
+    return Run(found.distance, iterations=1, converged=True), found.predecessor
 
 
 def _tree_room(view: GatherView, predecessors: bool) -> int:

@@ -134,15 +134,20 @@ class WholeAnswers(Protocol):
 class SortedPaths(Protocol):
     """Shortest paths by weight over rows that are sorted by weight."""
 
+    @property
+    def pays_after(self) -> int:
+        """Return how many runs of the vertex program take as long as sorting the rows."""
+
     def sort_rows(self, adjacency: Adjacency, weights: Array) -> WeightedRows | None:
         """Return the rows with the entries of each in ascending order of weight; None if memory is short."""
 
     def search(
         self, out: WeightedRows, into: WeightedRows, start: Array, predecessors: bool
-    ) -> WeightedPaths:
+    ) -> WeightedPaths | None:
         """Return the shortest distances from the nearest of `start`, and predecessors if asked for.
 
         Rows of `out` have the edges that lead on from a vertex, those of `into` the edges that lead to it.
+        None: the vertex program is faster, as `out.learned["useless"]` then says.
         """
 
 

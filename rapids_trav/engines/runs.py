@@ -47,8 +47,8 @@ class GatherView:
     budget: Budget | None = None  # limit on the engine's memory, if there is one
     # The smallest and largest of the weights, which are read once; None without edges.
     weight_range: Callable[[], tuple[float, float] | None] = lambda: None
-    # The edges by source and by destination with each row sorted by weight, which the first call sorts; None
-    # if the engine does not search such rows, or lacks the memory.
+    # The edges by source and by destination with each row sorted by weight, which a call sorts; None if
+    # the engine does not search such rows, lacks the memory, or does not gain the time of sorting.
     by_weight: Callable[[], tuple[WeightedRows, WeightedRows] | None] = lambda: None
 
     @property

@@ -51,7 +51,8 @@ class AdjacencySet:
         self.directed = edges.directed
         self._weighted = edges.weighted
         self._weights: dict[str, Array] = {}
-        self._by_weight: dict[str, WeightedRows] = {}
+        self._by_weight: dict[str, WeightedRows | None] = {}
+        self._runs_by_weight = 0  # searches by weight over rows that are not sorted by it
         self._degrees: dict[tuple[str, bool], Array] = {}
         self._coo: dict[int, EdgeList] = {}  # edge lists, by the identity of their adjacency
         if edges.forward is None:
@@ -126,21 +127,29 @@ class AdjacencySet:
         return self._weights[name]
 
     def by_weight(self, direction: str) -> tuple[WeightedRows, WeightedRows] | None:
-        """Return the edges by source and by destination with each row sorted by weight, if possible.
+        """Return the edges by source and by destination with each row sorted by weight, if that pays.
 
-        The rows are sorted once; memory that is limited is not spent on a second copy of the edges.
+        The rows are sorted once, after as many searches as sorting takes time, and dropped if the engine
+        finds that they are of no use; memory that is limited is not spent on a second copy of the edges.
         """
-        engine = self._engine
+        engine, known = self._engine, self._by_weight
         if self.limited or not isinstance(engine, Engine) or engine.sorted_paths is None:
+            return None
+        if self._runs_by_weight < engine.sorted_paths.pays_after:
+            self._runs_by_weight += 1
             return None
         into, out = self.into_and_out(direction)
         for name in (out, into):
-            if name not in self._by_weight:
+            if name not in known:
                 rows = engine.sorted_paths.sort_rows(self.adjacency(name), self.weights(name))
                 if rows is None:
                     return None
-                self._by_weight[name] = rows
-        return self._by_weight[out], self._by_weight[into]
+                known[name] = rows
+        rows_out, rows_in = known[out], known[into]
+        if rows_out is None or rows_in is None or rows_out.learned.get("useless"):
+            known[out] = known[into] = None
+            return None
+        return rows_out, rows_in
 
     @cached_property
     def weight_range(self) -> tuple[float, float] | None:
@@ -206,8 +215,8 @@ class AdjacencySet:
                 yield from ((label, part) for part in adjacency.parts)
                 if name in self._weights:
                     yield f"weights of {label}", self._weights[name]
-                if name in self._by_weight:
-                    yield f"{label}, sorted by weight", self._by_weight[name].entries
+                if (rows := self._by_weight.get(name)) is not None:
+                    yield f"{label}, sorted by weight", rows.entries
                 if (edges := self._coo.get(id(adjacency))) is not None:
                     # In some engines the edge list shares the columns of the adjacency.
                     own = (edges.src,) if edges.dst is adjacency.column_indices else (edges.src, edges.dst)

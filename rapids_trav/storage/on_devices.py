@@ -32,6 +32,7 @@ class OnDemand(AdjacencySet):
         self.n_vertices, self.directed, self._weighted = n_vertices, edges.directed, edges.weighted
         self._n_edges, self._chunks = edges.n_edges, edges.chunks
         self._weights, self._by_weight, self._degrees, self._coo = {}, {}, {}, {}
+        self._runs_by_weight = 0
         self._making = threading.RLock()
 
     @cached_property

@@ -52,7 +52,6 @@ class CpuEngine:
     schedules: tuple[str, ...] = ("auto", "sweep", "paths")
     prefers_asynchronous = True
     answers: WholeAnswers | None = None
-    sorted_paths: SortedPaths | None = None
     bfs_stream: SearchStream | None = None  # a search already takes all threads
 
     def build_adjacency(
@@ -173,6 +172,13 @@ class CpuEngine:
         from rapids_trav.engines.cpu.predecessors import tight_predecessors
 
         return tight_predecessors(into, weights, distance, unreached)
+
+    @property
+    def sorted_paths(self) -> SortedPaths | None:
+        """Its searches by weight over rows sorted by weight; see `sorted_paths.py`."""
+        from rapids_trav.engines.cpu import sorted_paths
+
+        return sorted_paths
 
     def synchronize(self) -> None:
         """Return at once: all work is synchronous."""

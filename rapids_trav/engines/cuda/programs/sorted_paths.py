@@ -27,6 +27,7 @@ from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.cuda.runtime.arguments import arguments_of
 from rapids_trav.engines.cuda.runtime.memory import free_bytes, together
 from rapids_trav.engines.runs import WeightedPaths
+from rapids_trav.engines.weighted_rows import MOST_WINDOWS, SETTLED, narrowed, sample, window_width
 from rapids_trav.programs.definition import DTYPES, Scalar
 
 FILE = "sorted_paths.cu"
@@ -35,12 +36,8 @@ WARP, HEAD = 32, 64  # HEAD: edges of a row that are pushed before the rest of i
 CONTROL_BYTES, CORE = 128, 112  # struct Control, and where its field `core` begins
 SORTED_AT_ONCE = 1 << 26  # entries, unless a single row has more
 SORT_BYTES = 48  # per entry that is sorted at once, at most
-SAMPLE = 1 << 14  # edges that are looked at to choose widths
 LARGE = 4096  # a round is large if its rows have more than this part of the edges
-SETTLED = 0.8  # share of the edges with a settled end from which on the other vertices pull
-MOST_WINDOWS = (
-    64  # if the bound is more windows away, the diameter is long, and pulling would take many passes
-)
+pays_after = 0  # on a GPU sorting takes less time than one run of the program
 
 
 def sort_rows(adjacency: Adjacency, weights: Array) -> WeightedRows | None:
@@ -53,7 +50,7 @@ def sort_rows(adjacency: Adjacency, weights: Array) -> WeightedRows | None:
     if n_edges == 0 or vertex.itemsize > 4 or n_bytes > free_bytes():
         return None
     with device_memory("the rows sorted by weight", n_bytes):
-        weights = _narrowed(weights)
+        weights = narrowed(weights)
         entries = cupy.empty((n_edges, 2), f"i{weights.dtype.itemsize}")
         for begin, end in _whole_rows(adjacency):
             part, own = entries[begin:end], weights[begin:end]
@@ -90,7 +87,7 @@ def search(out: WeightedRows, into: WeightedRows, start: Array, predecessors: bo
         (n_chunks, offset),
     )
     control = cupy.zeros(CONTROL_BYTES, np.uint8)
-    width, reach = _widths(out)
+    width, reach = window_width(out, cupy), out.learned.get("reach")
     arguments = arguments_of(FILE)(
         out_offsets=out.row_offsets,
         out_entries=out.entries,
@@ -143,17 +140,6 @@ def _whole_rows(adjacency: Adjacency) -> list[tuple[int, int]]:
     return parts
 
 
-def _narrowed(weights: Array) -> Array:
-    """Return the weights in 4 bytes if these hold all of them; -0.0 becomes 0.0."""
-    if weights.dtype == np.int64 and int(weights.max()) <= np.iinfo(np.int32).max:
-        return weights.astype(np.int32)
-    if weights.dtype == np.float64:
-        narrow = weights.astype(np.float32)
-        if bool((narrow.astype(np.float64) == weights).all()):
-            weights = narrow
-    return weights + weights.dtype.type(0)
-
-
 def _order(rows: Array, weights: Array) -> Array:
     """Return the order of edges by row and, in each row, by weight."""
     bits = weights.view(f"u{weights.dtype.itemsize}")
@@ -163,45 +149,14 @@ def _order(rows: Array, weights: Array) -> Array:
     return order[cupy.argsort(rows[order], kind="stable")]
 
 
-def _widths(rows: WeightedRows) -> tuple[Scalar, Scalar | None]:
-    """Return the width of a window, and how far to push from the hubs on; 0: without bound; None: unknown.
-
-    A window is twice as wide as the lightest edge of a typical vertex is heavy, where a vertex with more
-    edges is more typical.
-    """
-    learned = rows.learned
-    if "width" not in learned:
-        edges = _sample(rows)
-        ends = rows.entries[edges, 0].astype(np.int64)
-        first = rows.row_offsets[ends].astype(np.int64)
-        lightest = _weights_at(rows, first[first < rows.row_offsets[ends + 1]])
-        for weights in (lightest, _weights_at(rows, edges)):
-            weights = cupy.sort(weights[weights < math.inf])
-            typical = weights[len(weights) // 2].item() if len(weights) else 0
-            if typical > 0:
-                break
-        learned["width"] = 2 * typical or 1
-    return learned["width"], learned.get("reach")
-
-
 def _learn(rows: WeightedRows, distance: Array, control: Array) -> None:
     """Learn how far to push from a search without bound, if it has met hubs."""
     far = np.iinfo(np.int64).max if distance.dtype.kind == "i" else math.inf
     if control[CORE : CORE + 8].view(distance.dtype).item() == far:
         return
-    found = cupy.sort(distance[rows.entries[_sample(rows), 0]])
+    found = cupy.sort(distance[rows.entries[sample(rows, cupy), 0]])
     found = found[found < far]
     if len(found):
         near, settled = found[[len(found) // 100, int(SETTLED * (len(found) - 1))]].tolist()
         width = rows.learned["width"]  # the hubs are somewhere in the window in which they are met
         rows.learned["reach"] = settled - near + width if settled - near <= MOST_WINDOWS * width else 0
-
-
-def _sample(rows: WeightedRows) -> Array:
-    """Return the numbers of some evenly spaced edges."""
-    n = min(SAMPLE, rows.n_edges)
-    return cupy.arange(n, dtype=np.int64) * rows.n_edges // n
-
-
-def _weights_at(rows: WeightedRows, edges: Array) -> Array:
-    return cupy.ascontiguousarray(rows.entries[edges, 1]).view(rows.weight_dtype)
