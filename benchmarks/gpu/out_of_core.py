@@ -22,7 +22,7 @@ from rapids_trav import engines
 from rapids_trav.engines.runs import IterationTrace, RunOptions
 from rapids_trav.programs.run_state import RunState
 from rapids_trav.programs.shipped import breadth_first, pagerank
-from rapids_trav.storage.placement import MemoryLimits
+from rapids_trav.storage.build import MemoryLimits
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,10 +7,19 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from rapids_trav.algorithms.interface import TraversableGraph
-from rapids_trav.edges.sources import require_column
 from rapids_trav.errors import TravError, type_name, written
 from rapids_trav.frames import arrow, forms, proxies
-from rapids_trav.frames.columns import Array, Frame, Series, Values, id_names, library_of, move, written_id
+from rapids_trav.frames.columns import (
+    Array,
+    Frame,
+    Series,
+    Values,
+    id_names,
+    library_of,
+    move,
+    require_column,
+    written_id,
+)
 from rapids_trav.frames.forms import Form
 from rapids_trav.frames.libraries import library
 from rapids_trav.frames.pandas_frames import nullable_dtype

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Hashable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from rapids_trav.edges.edge_source import ArrowEdges, EdgeSource, FrameEdges, GraphDefaults
 from rapids_trav.errors import TravError, first_line, type_name
-from rapids_trav.frames.columns import Dtype, Frame, Values, library_of
+from rapids_trav.frames.columns import Array, Dtype, Frame, Values, library_of
 from rapids_trav.frames.exchange import with_sums
-from rapids_trav.frames.forms import form_of
 from rapids_trav.frames.pandas_frames import PandasFrames
 
 NAMES = ("src", "dst", "weight")  # columns of the frame made from arrays
+
+
+class GraphDefaults(NamedTuple):
+    """Defaults of the options of a graph, which depend on the kind of its edges."""
+
+    directed: bool = False
+    weight: Hashable | None = None
+    vertices: Array | None = None  # vertices that the graph has in any case
 
 
 class ArrayFrames(PandasFrames):
@@ -34,13 +41,21 @@ class ArrayFrames(PandasFrames):
         return call
 
 
+class Table(NamedTuple):
+    """Arrays as a frame; `operations` are those on its library, if they are not the usual ones."""
+
+    frame: Frame
+    defaults: GraphDefaults
+    operations: ArrayFrames | None = None
+
+
 def is_array(obj: object) -> bool:
     """Return whether this is an array or a column: of NumPy, CuPy or a frame library."""
     return _kind(obj) is not None
 
 
-def of_arrays(arrays: Sequence[Values], engine: object) -> EdgeSource:
-    """Open the ends of the edges, and perhaps weights, as arrays; neither copied nor aligned."""
+def of_arrays(arrays: Sequence[Values]) -> Table:
+    """Return the ends of the edges, and perhaps weights, as columns; neither copied nor aligned."""
     kinds = [_kind(array) for array in arrays]
     if len(arrays) not in (2, 3) or None in kinds:
         other = next((array for array in arrays if not is_array(array)), None)
@@ -64,10 +79,8 @@ def of_arrays(arrays: Sequence[Values], engine: object) -> EdgeSource:
     others = [kind for kind in kinds if kind is not None and kind not in ("numpy", "pandas")]
     frame = _frame(dict(zip(NAMES, arrays, strict=False)), others[0] if others else "pandas")
     defaults = GraphDefaults(weight="weight" if len(arrays) == 3 else None)
-    if (form := form_of(frame)) is not None:
-        return ArrowEdges([frame], form, engine, defaults)
     weight = "weight" if isinstance(arrays[-1], np.ndarray) else None
-    return FrameEdges([frame], engine, defaults, None if others else ArrayFrames(weight))
+    return Table(frame, defaults, None if others else ArrayFrames(weight))
 
 
 def is_matrix(obj: object) -> bool:
@@ -76,8 +89,8 @@ def is_matrix(obj: object) -> bool:
     return sparse is not None and bool(sparse.issparse(obj))
 
 
-def of_matrix(matrix: Values, engine: object) -> EdgeSource:
-    """Open a square matrix, with an edge from the row to the column of each stored entry.
+def of_matrix(matrix: Values) -> Table:
+    """Return a square matrix as columns, with an edge from the row to the column of each stored entry.
 
     As in `scipy.sparse.csgraph`, the graph is directed and the entries are its weights; a boolean matrix
     gives no weights.  Entries that are stored several times are added, in int64 or float64; stored zeros are
@@ -97,7 +110,7 @@ def of_matrix(matrix: Values, engine: object) -> EdgeSource:
         columns["weight"] = entries.data
     vertices = np.arange(matrix.shape[0], dtype=entries.row.dtype)
     defaults = GraphDefaults(directed=True, weight="weight" if weighted else None, vertices=vertices)
-    return FrameEdges([_frame(columns, "pandas")], engine, defaults, ArrayFrames("matrix.data"))
+    return Table(_frame(columns, "pandas"), defaults, ArrayFrames("matrix.data"))
 
 
 def _entries(matrix: Values) -> Values:

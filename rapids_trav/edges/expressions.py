@@ -22,8 +22,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, NoReturn
 
-from rapids_trav.edges.sources import require_column
 from rapids_trav.errors import TravError, UnknownColumnError, listed, written
+from rapids_trav.frames.columns import require_column
 
 WORDS = ("and", "or", "not", "is", "null", "none", "true", "false")
 MIRRORED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}

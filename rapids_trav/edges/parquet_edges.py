@@ -7,11 +7,10 @@ from collections.abc import Hashable, Iterator, Sequence
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
-from rapids_trav.edges.edge_source import EdgeSource
 from rapids_trav.errors import EDGES_CHANGED, TravError, UnknownColumnError, first_line, not_parquet
 from rapids_trav.frames import proxies
 from rapids_trav.frames.columns import Frame
-from rapids_trav.frames.libraries import library
+from rapids_trav.frames.libraries import Library, library
 from rapids_trav.utilities.locations import file_location
 
 if TYPE_CHECKING:
@@ -23,13 +22,13 @@ READ_BYTES = 1 << 16  # bytes of a column read at once where a row group is read
 _INDEX = re.compile(r"__index_level_\d+__")  # an index that pandas has stored
 
 
-class ParquetEdges(EdgeSource):
+class ParquetFiles:
     """Parquet files, or folders of them, read a few row groups at a time; rows are indexed from 0 on."""
 
     def __init__(self, paths: Sequence[str | PathLike], engine: object) -> None:
         import pyarrow.dataset
 
-        self.library = library("cudf" if engine == "cuda" else "pandas", proxies.active())
+        self.library: Library = library("cudf" if engine == "cuda" else "pandas", proxies.active())
         for path in paths:
             file_location("edges", path, "Parquet file or folder")
         names = [fspath(path) for path in paths]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rapids_trav.errors import plain, written
+from rapids_trav.errors import TravError, UnknownColumnError, listed, plain, written
 
 Array = Any
 Series = Any
@@ -62,3 +63,17 @@ def written_id(frame: Frame, columns: Iterable[Hashable], row: int) -> str:
     """Return the id in a row of a frame as messages show it: a value, or one for each of several columns."""
     parts = tuple(plain(frame[name].iloc[row]) for name in columns)
     return written(parts if len(parts) > 1 else parts[0])
+
+
+def require_column(columns: Sequence[Hashable], name: Hashable, of: str = "the edges") -> None:
+    """Refuse a column that the edges, or another frame, do not have, or have twice."""
+    try:
+        count = Counter(columns)[name]  # by hash: some labels cannot be compared for equality
+    except TypeError:
+        raise TravError(
+            f"{written(name)} is not the name of a column: choose one of {listed(columns)}."
+        ) from None
+    if count == 0:
+        raise UnknownColumnError(f"Column {written(name)} is not in {of}: choose one of {listed(columns)}.")
+    if count > 1:
+        raise TravError(f"Column {written(name)} occurs {count} times in {of}: rename all but one.")

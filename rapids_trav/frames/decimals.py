@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from rapids_trav.frames.columns import Array, Masked, Series, Values, move
+from rapids_trav.frames.columns import Array, Dtype, Masked, Series, Values, move
 
 LIMIT = 2**63 - 1  # largest sum of integers
 BLOCK = 1 << 22
@@ -81,3 +81,31 @@ def magnitude(values: Values, xp: ModuleType = np) -> int:
         low = int((block.astype(np.uint64) & np.uint64(2**32 - 1)).sum())
         total += low + (int((block.astype(np.uint64) >> np.uint64(32)).sum()) << 32)
     return total
+
+
+def weight_dtype(dtype: Dtype) -> np.dtype:
+    """Return the one of the engines' four weight types that holds the values of a column."""
+    dtype = np.dtype(getattr(dtype, "numpy_dtype", getattr(dtype, "subtype", dtype)))
+    if dtype.kind == "f":
+        return np.dtype(np.float32 if dtype.itemsize <= 4 else np.float64)
+    return np.dtype(np.int32 if np.can_cast(dtype, np.int32) else np.int64)
+
+
+class Decimals:
+    """What decimal weights need as integers: digits after the point, and the sum of all."""
+
+    def __init__(self) -> None:
+        self.found = False  # whether there were any
+        self.scale = 0  # the most digits after the point
+        self._total = 0  # of all, in units of the last of `scale` digits; None if one does not fit
+
+    def add(self, values: pa.Array) -> np.dtype:
+        """Take a column; return the type that holds all so far, int64 or float64."""
+        self.found = True
+        scale = max(values.type.scale, self.scale)
+        whole = as_integers(values, scale)
+        if whole is not None:
+            self._total = self._total * 10 ** (scale - self.scale) + magnitude(whole)
+            self.scale = scale
+        fits = whole is not None and self._total < LIMIT
+        return np.dtype(np.int64 if fits else np.float64)

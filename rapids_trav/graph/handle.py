@@ -10,8 +10,7 @@ from typing import Generic
 from rapids_trav.algorithms import levels
 from rapids_trav.algorithms.options import Direction
 from rapids_trav.distributed import clusters
-from rapids_trav.edges.edge_source import DaskEdges
-from rapids_trav.edges.sources import Ends, open_edges
+from rapids_trav.edges.sources import DaskEdges, Ends, open_edges
 from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.kinds import FrameT

@@ -174,6 +174,23 @@ def read_column(what: str, values: Values, library: Library) -> Column:
         ) from error
 
 
+def isolated(values: Values, dtype: Dtype, library: Library) -> Series:
+    """Return a column of vertices; integers in a list take the dtype of the edges if it can hold them."""
+    column = read_column("vertices", values, library)
+    refuse_nulls("vertices", library.null_count(column))
+    for value in column if column.dtype == object and library.name == "pandas" else ():
+        if isinstance(value, (int, float)) and not (-(2**63) <= value < 2**64 and value == int(value)):
+            raise TravError(
+                f"vertices holds {written(value)}, which is no integer of 64 bits: leave it out, or give all "
+                f"ids as strings."
+            )
+    if not hasattr(values, "dtype") and column.dtype.kind in "iu" and dtype.kind in "iuf":
+        fitted = column.astype(dtype)
+        same = (fitted.astype(column.dtype) == column) & ((fitted < 0) == (column < 0))
+        return fitted if same.all() else column
+    return column
+
+
 def _component(what: str, values: Values, dtype: Dtype, library: Library) -> Given:
     if type(values).__module__.partition(".")[0] == "cupy":
         values = move(values, np)

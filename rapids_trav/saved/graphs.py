@@ -17,9 +17,9 @@ from rapids_trav.saved.head import is_name
 from rapids_trav.saved.ids import describe, restore
 from rapids_trav.saved.rows import SavedRows
 from rapids_trav.saved.write import VERSION_WITH_PATHS, paths_array, write_graph
+from rapids_trav.storage.build import MemoryLimits
 from rapids_trav.storage.edge_rows import Weight
 from rapids_trav.storage.in_memory import GraphEdges, GraphParts
-from rapids_trav.storage.placement import MemoryLimits, place_edges
 from rapids_trav.tuning import published
 from rapids_trav.utilities.checks import flag
 from rapids_trav.utilities.locations import location
@@ -101,17 +101,14 @@ def open_saved(
     )
     rows = SavedRows(adjacency, head.directed, head.src, head.dst, weight, ids, library, runner.xp)
     limits = MemoryLimits.of(runner, head.n_edges, head.directed, memory_limit, spill)
-    weighted = weight is not None
-    placement = place_edges(
-        runner, limits, ids.n, ids.nbytes, head.n_edges, directed=head.directed, weighted=weighted
+    placement = limits.place(
+        ids.n, ids.nbytes, head.n_edges, directed=head.directed, weighted=weight is not None
     )
     with times.phase("adjacency"):
-        weighted_rows = rows.weighted if weighted else None
+        weighted = None if weight is None else rows.weighted
         layouts = published("saved paths")(saved, adjacency) if head.path_layouts else {}
-        edges = GraphEdges(
-            head.directed, head.n_edges, rows.pairs, weighted_rows, rows.pairs, adjacency, layouts
-        )
-        storage = placement.storage(runner, ids, edges)
+        edges = GraphEdges(head.directed, head.n_edges, rows.pairs, weighted, rows.pairs, adjacency, layouts)
+        storage = placement.storage(ids, edges)
     return GraphParts(
         rows=rows,
         ids=ids,

@@ -14,7 +14,7 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import BLOCK, Adjacency, Array, EdgeList, edge_blocks, search_offsets
 from rapids_trav.csr.array import ranges
-from rapids_trav.edges.edge_source import EdgeSource
+from rapids_trav.edges.sources import EdgeSource
 from rapids_trav.frames.columns import Frame, move
 from rapids_trav.frames.decimals import column_of, from_integers
 from rapids_trav.ids.maps import IdMap, Library

@@ -1,26 +1,64 @@
-"""Construction of the parts of a `Graph` from edges: ids, storage, and a reader of the caller's edges."""
+"""Construction of the parts of a `Graph` from edges: their ids are numbered, placed, and built into rows.
+
+1. `BuildPass` reads the columns of the ends and numbers the vertices.
+2. `MemoryLimits.place` decides, once the vertices are known, whether the edges are in the engine's memory or
+   outside it; `memory.model.build` has the formula.
+3. The vertices are put in order: by degree, by locality, or by id.
+4. `Placement.storage` builds the adjacency there.
+"""
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from types import ModuleType
+
+import numpy as np
+import pandas as pd
+
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.edges.build_pass import BuildPass, Pairs
-from rapids_trav.edges.edge_source import EdgeSource
-from rapids_trav.edges.sources import edge_columns, require_column
+from rapids_trav.edges.sources import EdgeSource, edge_columns
 from rapids_trav.engines import select, spread_over
-from rapids_trav.engines.interface import Engine
+from rapids_trav.engines.interface import Engine, SpreadEngine
+from rapids_trav.errors import TravError, warn
 from rapids_trav.frames import forms, proxies
-from rapids_trav.frames.columns import Values, move
+from rapids_trav.frames.columns import Dtype, Series, Values, move, require_column
+from rapids_trav.frames.decimals import Decimals, decimals_of, weight_dtype
 from rapids_trav.ids.degree_order import ReorderedIds, degrees, descending
-from rapids_trav.ids.lookup import split
+from rapids_trav.ids.lookup import isolated, split
 from rapids_trav.ids.maps import IdMap
-from rapids_trav.memory.budget import holding
-from rapids_trav.memory.model.build import grown_bytes, order_bytes
+from rapids_trav.ids.renumber import renumber, renumber_distinct
+from rapids_trav.memory.budget import Budget, holding
+from rapids_trav.memory.model.build import (
+    PASS_ROW_BYTES,
+    codes_bytes,
+    graph_bytes,
+    grown_bytes,
+    in_memory_bytes,
+    order_bytes,
+    renumber_bytes,
+)
 from rapids_trav.storage.build_options import BuildOptions
 from rapids_trav.storage.edge_rows import EdgeRows, Weight
-from rapids_trav.storage.in_memory import GraphEdges, GraphParts
+from rapids_trav.storage.in_memory import GraphEdges, GraphParts, InMemory
+from rapids_trav.storage.limited import Limited
 from rapids_trav.storage.memory_errors import as_memory_error, is_out_of_memory, telling_of_memory
-from rapids_trav.storage.placement import MemoryLimits, place_edges, rows_within
+from rapids_trav.storage.on_devices import OnDevices
+from rapids_trav.storage.paged import Paged
+from rapids_trav.storage.spilled_build import LimitedArrays, SpilledBuild, least_bytes
+from rapids_trav.utilities.locations import folder
 from rapids_trav.utilities.phase_times import PhaseTimes
+from rapids_trav.utilities.progress import report
+from rapids_trav.utilities.sizes import parse_limit
+
+Pairs = Callable[[], Iterator[tuple[Array, Array]]]  # of internal ids, chunk by chunk
+
+SHARE = 0.9  # share of the free memory that a graph which must be paged may use, if no limit is given
+FEWEST_ROWS, MOST_ROWS = 1 << 12, 1 << 26  # of the edge list that are read at once within a limit
+EVERYTHING = sys.maxsize  # free bytes on several devices, which hold the edges together without limits
 
 
 def build(source: EdgeSource, options: BuildOptions) -> GraphParts:
@@ -31,56 +69,36 @@ def build(source: EdgeSource, options: BuildOptions) -> GraphParts:
         engine = spread_over(
             engine, options.devices, shared=options.ranks_share_devices, layout=options.layout
         )
-    read = _pass_over(source, options)
+    read = BuildPass(source, options)
     limits = MemoryLimits.of(engine, source.count_rows(), directed, options.memory_limit, options.spill)
     try:
-        return _build(read, directed, engine, options, limits)
+        return _build(read, directed, options, limits)
     except (MemoryError, RuntimeError) as error:
-        if limits.reading is not None or limits.spread is not None or not is_out_of_memory(error):
+        less = limits.of_what_is_free() if is_out_of_memory(error) else None
+        if less is None:
             raise as_memory_error(error, "building the graph", engine)  # noqa: B904 -- itself, or has its cause
-        limits = limits.of_what_is_free(engine)
     with telling_of_memory("building the graph", engine):
-        return _build(read, directed, engine, options, limits)
+        return _build(read, directed, options, less)
 
 
-def _pass_over(source: EdgeSource, options: BuildOptions) -> BuildPass:
-    """Return the pass over the columns and vertices that the caller names, or that the edges have."""
-    sides = edge_columns(source, options.src, options.dst)
-    weight = source.defaults.weight if options.weight is None else options.weight
-    if weight is not None:
-        require_column(source.columns, weight)
-    extra: list[list[Values]] = []
-    if options.vertices is not None:
-        vertices = forms.opened(proxies.opened(options.vertices, on_gpu=source.library.name == "cudf"))
-        extra.append(split("vertices", vertices, len(sides[0])))
-    if source.defaults.vertices is not None:
-        extra.append([source.defaults.vertices])
-    return BuildPass(source, sides, weight, extra)
-
-
-def _build(
-    read: BuildPass, directed: bool, engine: Engine, options: BuildOptions, limits: MemoryLimits
-) -> GraphParts:
-    source, times = read.source, PhaseTimes(engine.synchronize)
-    if limits.reading is not None:
-        source = source.sliced(limits.rows_at_once)
+def _build(read: BuildPass, directed: bool, options: BuildOptions, limits: MemoryLimits) -> GraphParts:
+    engine, times = limits.engine, PhaseTimes(limits.engine.synchronize)
+    source = sliced(read.source, limits.reading)
     with times.phase("renumber"):
         if limits.reads_whole(read.source, read.ends):
             ids, codes = read.number(engine.xp)
         else:  # the edges are read again, since their ids take too much memory
             ids, codes = read.number_in(source, engine.xp), None
     vertex_order = options.vertex_order(engine.degree_sort)
-    placement = place_edges(
-        engine,
-        limits,
+    placement = limits.place(
         ids.n,
         ids.nbytes + (order_bytes(ids.n) if vertex_order != "ids" else 0),
         read.n_edges,
         directed=directed,
         weighted=read.weight is not None,
     )
-    if limits.reading is None and placement.limit is not None:
-        source = source.sliced(rows_within(placement.limit))
+    if limits.reading is None:
+        source = sliced(source, placement.limit)
     weight = None if read.weight_dtype is None else Weight(read.weight, read.weight_dtype, read.weight_scale)
     rows = EdgeRows(source, *read.sides, read.n_edges, ids, engine.xp, weight)
     if vertex_order != "ids":
@@ -90,7 +108,7 @@ def _build(
                 order = descending(counted, options.sort_back_end, engine.xp)
         else:
             with times.phase("locality order"):
-                order = _locality_order(codes, rows.pairs, ids, read.n_edges, engine, limits)
+                order = _locality_order(codes, rows.pairs, ids, read.n_edges, limits)
         named = placement.limit is None and engine.answers is not None
         ids = rows.ids = ReorderedIds.of(ids, order, engine.xp, named=named)
         codes = codes and _in_order(codes, ids)
@@ -99,12 +117,12 @@ def _build(
     with times.phase("adjacency"):
         weighted = weight and rows.weighted
         edges = GraphEdges(directed, read.n_edges, codes or rows.pairs, weighted, rows.pairs)
-        storage = placement.storage(engine, ids, edges)
+        storage = placement.storage(ids, edges)
     return GraphParts(rows, ids, storage, read.n_edges, directed, read.weight, times.seconds)
 
 
 def _locality_order(
-    codes: Pairs | None, again: Pairs, ids: IdMap, n_edges: int, engine: Engine, limits: MemoryLimits
+    codes: Pairs | None, again: Pairs, ids: IdMap, n_edges: int, limits: MemoryLimits
 ) -> Array:
     """Return the locality order, which bounded searches over the undirected edges compute on the host.
 
@@ -113,12 +131,10 @@ def _locality_order(
     """
     from rapids_trav.ids.locality_order import grown  # imports Numba, which other orders do not need
 
-    more_bytes = order_bytes(ids.n)
-    placement = place_edges(
-        engine, limits, ids.n, ids.nbytes + more_bytes, n_edges, directed=False, weighted=False
-    )
+    engine, more_bytes = limits.engine, order_bytes(ids.n)
+    placement = limits.place(ids.n, ids.nbytes + more_bytes, n_edges, directed=False, weighted=False)
     pairs = codes if codes is not None and placement.keeps_codes else again
-    storage = placement.storage(engine, ids, GraphEdges(False, n_edges, pairs), more_bytes)
+    storage = placement.storage(ids, GraphEdges(False, n_edges, pairs), more_bytes)
     both_ways = storage.forward(weighted=False)
     needed = grown_bytes(ids.n) if engine.place == "host" else 0
     with holding(storage.budget, needed, "the order of the vertices"):
@@ -129,3 +145,226 @@ def _locality_order(
 def _in_order(pairs: Pairs, ids: ReorderedIds) -> Pairs:
     """Return the pairs with their ids replaced by the numbers in the new order."""
     return lambda: ((ids.rank[u], ids.rank[v]) for u, v in pairs())
+
+
+def sliced(source: EdgeSource, limit: int | None) -> EdgeSource:
+    """Return the edges in slices of as many rows as fit a limit; as they are without one."""
+    if limit is None:
+        return source
+    return source.sliced(max(FEWEST_ROWS, min(limit // PASS_ROW_BYTES, MOST_ROWS)))
+
+
+class BuildPass:
+    """A pass over the columns that the caller names, or that the edges have.
+
+    It yields the ids of the ends and of the vertices that the graph has in any case, counts rows and checks
+    weights.
+    """
+
+    def __init__(self, source: EdgeSource, options: BuildOptions) -> None:
+        self.source = self._reading = source
+        self.sides = edge_columns(source, options.src, options.dst)
+        self.ends = list(dict.fromkeys([*self.sides[0], *self.sides[1]]))  # the sides may share a column
+        self.weight = source.defaults.weight if options.weight is None else options.weight
+        if self.weight is not None:
+            require_column(source.columns, self.weight)
+        self._extra: list[list[Values]] = []  # ids by column
+        if options.vertices is not None:
+            vertices = forms.opened(proxies.opened(options.vertices, on_gpu=source.library.name == "cudf"))
+            self._extra.append(split("vertices", vertices, len(self.sides[0])))
+        if source.defaults.vertices is not None:
+            self._extra.append([source.defaults.vertices])
+        self.chunks = 0
+        self.n_edges = 0
+        self.weight_dtype: np.dtype | None = None
+
+    @property
+    def weight_scale(self) -> int | None:
+        """Digits after the point of decimal weights that integers hold; None for all others."""
+        return self._decimals.scale if self.weight_dtype == np.int64 and self._decimals.found else None
+
+    def number(self, xp: ModuleType) -> tuple[IdMap, Pairs]:
+        """Number the vertices; return the map of their ids, and the edges in internal ids."""
+        self._reading = self.source
+        ids, codes = renumber(self, len(self.sides[0]), self.source.library, xp)
+        n = 2 * self.chunks
+        return ids, lambda: zip(map(codes, range(0, n, 2)), map(codes, range(1, n, 2)), strict=True)
+
+    def number_in(self, slices: EdgeSource, xp: ModuleType) -> IdMap:
+        """Return the map of the same edges in slices, read once for each column of an id."""
+        self._reading = slices
+        return renumber_distinct(self, len(self.sides[0]), slices.library, xp)
+
+    def __iter__(self) -> Iterator[list[tuple[Hashable, Series]]]:
+        self.chunks = self.n_edges = 0
+        self.weight_dtype, self._decimals = None, Decimals()
+        dtypes: list[Dtype] = []
+        total, weights = self._reading.count_rows(), () if self.weight is None else (self.weight,)
+        for frame in self._reading.chunks(list(dict.fromkeys([*self.ends, *weights]))):
+            if self.weight is not None:
+                self._check_weight(frame[self.weight])
+            for side in self.sides:
+                yield [(name, frame[name]) for name in side]
+            self.chunks += 1
+            self.n_edges += len(frame)
+            report(self.n_edges, total, "rows")
+            if self._extra:
+                dtypes = [frame[name].dtype for name in self.sides[0]]
+        if self._decimals.found and self.weight_dtype != np.int64:
+            warn(
+                f"weight={self.weight!r} holds decimals that do not fit 64 bits without their point, one of "
+                f"them or their sum, so that they are rounded to float64: scale them, or give float64."
+            )
+        for components in self._extra:
+            yield [
+                ("vertices", isolated(values, dtype, self.source.library))
+                for values, dtype in zip(components, dtypes, strict=True)
+            ]
+
+    def _check_weight(self, column: Series) -> None:
+        decimals, remedy = decimals_of(column), self.source.library.remedy
+        if (decimals is None and column.dtype.kind not in "iuf") or hasattr(column.dtype, "categories"):
+            raise TravError(
+                f"weight={self.weight!r} is a column of {column.dtype}: "
+                f"name a numeric one, or convert it with {remedy('astype')}."
+            )
+        if nulls := self.source.library.null_count(column):
+            floats = decimals is None and column.dtype.kind == "f"
+            fill = remedy("fillna(0.0)" if floats else "fillna")
+            if (
+                floats
+                and fill == "fillna(0.0)"
+                and isinstance(column.dtype, pd.api.extensions.ExtensionDtype)
+            ):
+                fill = "where(weight == weight, 0.0).fillna(0.0)"  # NaN is not null there
+            raise TravError(
+                f"weight={self.weight!r} holds {nulls} null{'s' if nulls > 1 else ''}"
+                f"{' or NaN' if floats else ''}: "
+                f"fill {'them' if nulls > 1 else 'it'} first, for example with {fill}."
+            )
+        float64 = remedy("astype('float64')")
+        if column.dtype.kind == "u" and len(column) and (largest := int(column.max())) >= 2**63:
+            raise TravError(
+                f"weight={self.weight!r} holds {largest}, which does not fit int64: "
+                f"convert it, for example with {float64}."
+            )
+        mixed = self.weight_dtype is not None and self._decimals.found != (decimals is not None)
+        dtype = weight_dtype(column.dtype) if decimals is None else self._decimals.add(decimals)
+        dtype = np.dtype(np.float64) if mixed else dtype  # decimals in some frames alone
+        self.weight_dtype = dtype if self.weight_dtype is None else np.promote_types(dtype, self.weight_dtype)
+
+
+@dataclass(frozen=True)
+class MemoryLimits:
+    """Memory limits of a graph on an engine, decided when only its number of edges is known.
+
+    `whole` makes the storage of a graph without a limit.  `limit` are the bytes of the engine's memory that
+    the caller grants (None: no limit), and `reading` those that reading the edges may take: the limit or, if
+    the edges alone do not fit the free memory, a share of that (None: they are read at once).
+    """
+
+    engine: Engine
+    whole: Callable[[int, GraphEdges], InMemory]
+    limit: int | None = None
+    reading: int | None = None
+    spill: str | os.PathLike[str] | None = None  # folder for arrays in files
+    free: int = 0  # bytes that were free when this was decided, if they were looked at
+
+    @classmethod
+    def of(
+        cls,
+        engine: Engine,
+        n_edges: int | None,
+        directed: bool,
+        memory_limit: int | str | None = None,
+        spill: str | os.PathLike[str] | None = None,
+    ) -> MemoryLimits:
+        """Return the limits that the caller gives or, if there are none, those that `n_edges` require."""
+        if isinstance(engine, SpreadEngine):
+            return cls(engine, partial(OnDevices, engine), free=EVERYTHING)
+        whole = partial(InMemory, engine)
+        if spill is not None:
+            spill = folder("spill", spill)
+        if memory_limit is not None:
+            limit = parse_limit(memory_limit)
+            return cls(engine, whole, limit, limit, spill)
+        if n_edges is None:
+            return cls(engine, whole, spill=spill)
+        free = engine.free_bytes()
+        exceeds = graph_bytes(engine.place == "host", 0, n_edges, directed=directed) > free
+        return cls(engine, whole, None, int(SHARE * free) if exceeds else None, spill, free)
+
+    def of_what_is_free(self) -> MemoryLimits | None:
+        """Return limits for a graph whose build without limits ran out of memory; None if none would help."""
+        if self.reading is not None or self.free == EVERYTHING:
+            return None
+        share = int(SHARE * self.engine.free_bytes())
+        return replace(self, limit=share, reading=share)
+
+    def reads_whole(self, source: EdgeSource, ends: Sequence[Hashable]) -> bool:
+        """Return whether the ids of all edges, in the columns `ends`, may be in memory at once."""
+        if self.reading is None:
+            return True
+        n_edges, id_bytes = source.count_rows(), source.id_bytes(ends)
+        if n_edges is None or id_bytes is None:
+            return False
+        return renumber_bytes(n_edges, id_bytes) <= self.reading
+
+    def place(
+        self, n_vertices: int, id_bytes: int, n_edges: int, *, directed: bool, weighted: bool
+    ) -> Placement:
+        """Decide where the edges are stored, given the vertices, whose ids take `id_bytes`."""
+        limit, engine, host = self.limit, self.engine, self.engine.place == "host"
+        if limit is None:
+            needed = graph_bytes(host, n_vertices, n_edges, directed=directed, weighted=weighted)
+            # Looking at the free memory again takes longer than numbering the vertices of a small graph.
+            fits = needed <= self.free // 2 or needed <= engine.free_bytes()
+            if self.reading is None and fits:
+                return Placement(self)
+            limit = int(SHARE * engine.free_bytes())
+        needed = in_memory_bytes(host, n_vertices, n_edges, directed=directed, weighted=weighted) + id_bytes
+        both_ways = 2 * n_edges if directed else n_edges  # symmetrised, a directed graph has each edge twice
+        return Placement(
+            self,
+            limit,
+            outside=needed > limit,
+            keeps_codes=needed + codes_bytes(n_vertices, n_edges) <= limit,
+            in_memory=needed,
+            edges=graph_bytes(host, n_vertices, both_ways, directed=directed, weighted=weighted),
+        )
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Decision whether the edges of a graph are in the engine's memory, and under which limit."""
+
+    limits: MemoryLimits
+    limit: int | None = None  # bytes of the engine's memory that the graph may use; None: no counting
+    outside: bool = False  # whether the edges are outside the engine's memory
+    keeps_codes: bool = True  # whether all edges in internal ids may stay in memory until the graph is built
+    in_memory: int = 0  # smallest limit with which the edges are in the engine's memory
+    edges: int = 0  # bytes that they take there
+
+    def enough(self, n_bytes: int) -> int:
+        """Return a limit that suffices if `n_bytes` are needed while the edges are outside.
+
+        From the limit `in_memory` on, the edges are in the engine's memory and count as well.
+        """
+        return n_bytes if n_bytes < self.in_memory else n_bytes + self.edges
+
+    def storage(self, ids: IdMap, edges: GraphEdges, more_bytes: int = 0) -> InMemory:
+        """Return the storage of a graph of these edges, with its vertex ids counted in the limit.
+
+        `more_bytes` are the bytes of an order of the vertices that `ids` does not have yet.
+        """
+        if self.limit is None:
+            return self.limits.whole(ids.n, edges)
+        engine, spill = self.limits.engine, self.limits.spill
+        held = ids.nbytes + more_bytes
+        least = held + least_bytes(engine.place, ids.n, 2 if edges.directed else 1)
+        enough = (lambda n_bytes: self.enough(max(n_bytes, least))) if self.outside else int
+        budget = Budget(self.limit, enough)
+        budget.allocate(held, "vertex ids")
+        if not self.outside:
+            return Limited(LimitedArrays(budget, spill), engine, ids.n, edges)
+        return Paged(SpilledBuild(engine, budget, spill), ids.n, edges)

@@ -17,7 +17,7 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array, offset_dtype
 from rapids_trav.csr.array import ranges
-from rapids_trav.edges.edge_source import EdgeSource
+from rapids_trav.edges.sources import EdgeSource
 from rapids_trav.engines.interface import Engine
 from rapids_trav.errors import EDGES_CHANGED, TravError
 from rapids_trav.frames.columns import Frame, Series, move

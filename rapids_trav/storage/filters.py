@@ -21,9 +21,8 @@ import pyarrow as pa
 
 from rapids_trav.edges.conditions import evaluate, kind_of
 from rapids_trav.edges.expressions import WORDS, Column, Expression, parse, written_out
-from rapids_trav.edges.sources import require_column
 from rapids_trav.errors import TravError, UnknownColumnError, a_type, listed, written
-from rapids_trav.frames.columns import Array, Frame, Series, Values, library_of, move
+from rapids_trav.frames.columns import Array, Frame, Series, Values, library_of, move, require_column
 from rapids_trav.ids.maps import Library
 
 Where = Hashable  # a filter in the graph's own form: the name of a column, an `Expression` or a `Mask`

@@ -11,7 +11,7 @@ from test_bench_programs import Ours, programs
 from rapids_trav.csr.adjacency import Resident
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.runs import IterationTrace
-from rapids_trav.storage.placement import MemoryLimits
+from rapids_trav.storage.build import MemoryLimits
 
 pytestmark = pytest.mark.slow
 out_of_core = bench_gpu.out_of_core
@@ -103,7 +103,7 @@ def test_what_would_be_paged_is_not_in_memory(monkeypatch):
 def test_what_stays_in_memory_once_it_is_built(monkeypatch):
     """A paged graph counts as in memory only if all of its rows are resident."""
     cpu, edges = CpuLab(), graphs.load("rmat8", "pandas")
-    monkeypatch.setattr(MemoryLimits, "of", lambda *_: MemoryLimits(reading=1))
+    monkeypatch.setattr(MemoryLimits, "of", lambda *_: SimpleNamespace(reading=1))
     monkeypatch.setattr(CpuEngine, "free_bytes", lambda self: 1 << 20)
 
     def graph(first):

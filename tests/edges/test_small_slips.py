@@ -6,7 +6,7 @@ import pytest
 
 from rapids_trav import Graph, TravError
 from rapids_trav.algorithms import sssp
-from rapids_trav.edges.parquet_edges import ParquetEdges
+from rapids_trav.edges.sources import ParquetEdges
 from rapids_trav.io import read_edges
 
 

@@ -10,7 +10,7 @@ import pytest
 from common import rows
 
 import rapids_trav
-from rapids_trav.edges.edge_source import FrameEdges
+from rapids_trav.edges.sources import FrameEdges
 from rapids_trav.errors import TravError
 from rapids_trav.frames import proxies
 

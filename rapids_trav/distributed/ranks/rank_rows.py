@@ -18,7 +18,7 @@ import numpy as np
 from rapids_trav.csr.adjacency import search_offsets
 from rapids_trav.csr.array import Array
 from rapids_trav.distributed.ranks.numbering import Numbering, counted
-from rapids_trav.edges.edge_source import EdgeSource
+from rapids_trav.edges.sources import EdgeSource
 from rapids_trav.engines.multigpu.communicator import Communicator
 from rapids_trav.engines.multigpu.local_work import SHIFT
 from rapids_trav.engines.multigpu.partition import Part
