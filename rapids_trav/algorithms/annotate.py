@@ -17,12 +17,12 @@ from rapids_trav.frames.columns import (
     id_names,
     library_of,
     move,
+    nullable_dtype,
     require_column,
     written_id,
 )
 from rapids_trav.frames.forms import Form
 from rapids_trav.frames.libraries import library
-from rapids_trav.frames.pandas_frames import nullable_dtype
 from rapids_trav.ids.lookup import as_columns, known_dtypes
 from rapids_trav.ids.maps import Library
 from rapids_trav.utilities.progress import report

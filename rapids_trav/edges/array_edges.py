@@ -13,7 +13,7 @@ import pyarrow as pa
 from rapids_trav.errors import TravError, first_line, type_name
 from rapids_trav.frames.columns import Array, Dtype, Frame, Values, library_of
 from rapids_trav.frames.exchange import with_sums
-from rapids_trav.frames.pandas_frames import PandasFrames
+from rapids_trav.frames.libraries import PandasFrames
 
 NAMES = ("src", "dst", "weight")  # columns of the frame made from arrays
 

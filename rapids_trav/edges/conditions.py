@@ -19,8 +19,7 @@ import pyarrow as pa
 from rapids_trav.edges.expressions import AllOf, AnyOf, Column, Comparison, IsNull, Not, Test
 from rapids_trav.edges.numbers import OPERATORS, compared_columns, compared_with_number
 from rapids_trav.errors import TravError, first_line, listed, written
-from rapids_trav.frames.columns import Array, Frame, Series, Values
-from rapids_trav.ids.columns import is_object
+from rapids_trav.frames.columns import Array, Frame, Series, Values, is_object
 from rapids_trav.ids.composite_ids import same_categories
 from rapids_trav.ids.maps import Library
 

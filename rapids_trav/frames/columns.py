@@ -77,3 +77,13 @@ def require_column(columns: Sequence[Hashable], name: Hashable, of: str = "the e
         raise UnknownColumnError(f"Column {written(name)} is not in {of}: choose one of {listed(columns)}.")
     if count > 1:
         raise TravError(f"Column {written(name)} occurs {count} times in {of}: rename all but one.")
+
+
+def is_object(dtype: Dtype) -> bool:
+    """Return whether a column of this dtype holds Python objects."""
+    return isinstance(dtype, np.dtype) and dtype.kind == "O"
+
+
+def nullable_dtype(dtype: np.dtype) -> str:
+    """Return the name of pandas' nullable dtype for integers or floats."""
+    return {"i": "Int", "u": "UInt", "f": "Float"}[dtype.kind] + str(8 * dtype.itemsize)

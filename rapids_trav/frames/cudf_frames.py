@@ -28,8 +28,8 @@ from rapids_trav.frames.columns import (
     Series,
     Values,
     move,
+    nullable_dtype,
 )
-from rapids_trav.frames.pandas_frames import nullable_dtype
 
 if TYPE_CHECKING:
     import pylibcudf

@@ -26,7 +26,7 @@ from rapids_trav.errors import (
 from rapids_trav.frames import arrow
 from rapids_trav.frames.columns import Array, Column, Dtype, Frame, Masked, Series, Values, library_of, move
 from rapids_trav.frames.cudf_frames import CudfFrames
-from rapids_trav.frames.pandas_frames import PandasFrames
+from rapids_trav.frames.libraries import PandasFrames
 
 StandIns = dict[Dtype, Dtype]  # type that pandas or cuDF returns to the caller's type
 

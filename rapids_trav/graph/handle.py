@@ -212,7 +212,7 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
                     cluster = clusters.cluster_for(source, options)
                     if cluster is not None:
                         return cls._asking(clusters.build(source, options, cluster))
-                return cls._asking(LocalGraph(build.build(source, options)))
+                return cls._asking(build.build(source, options, LocalGraph))
             except (MemoryError, RuntimeError) as error:
                 raise as_memory_error(error, "building the graph", engine)  # noqa: B904 -- itself, or has its cause
 
@@ -287,8 +287,8 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
             with shown("opening the graph", progress):
                 return cls._asking(clusters.open_saved(folder, engine, cluster))
         with telling_of_memory("opening the graph", engine), shown("opening the graph", progress):
-            parts = graphs.open_saved(folder, engine, memory_limit, spill, verify)
-        return cls._asking(LocalGraph(parts))
+            graph = graphs.open_saved(folder, engine, memory_limit, spill, verify, LocalGraph)
+        return cls._asking(graph)
 
     def save(self, folder: str | os.PathLike[str], *, progress: ProgressOption = False) -> None:
         """Write the graph to a folder, from which `Graph.open` loads it faster than it was built.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,6 @@ from rapids_trav.algorithms.request import Found, answered
 from rapids_trav.algorithms.results import LocalValues, Rows
 from rapids_trav.csr import adjacency
 from rapids_trav.csr.adjacency import Adjacency, Array
-from rapids_trav.engines.interface import Engine
 from rapids_trav.errors import CLOSED, TravError
 from rapids_trav.frames.columns import Frame, id_names, move
 from rapids_trav.ids.maps import Column
@@ -39,13 +39,10 @@ class LocalGraph(GraphParts):
     It is the `TraversableGraph` that algorithms see, and the `Questions` that `Graph` asks.
     """
 
-    def __init__(self, parts: GraphParts) -> None:
-        vars(self).update(vars(parts))
-        self.engine: Engine = self.storage.engine
-        self.n_vertices = self.ids.n
-        self.budget = self.storage.budget
-        self.values = LocalValues(self.engine, self.ids)
+    @cached_property
+    def values(self) -> LocalValues:
         """Operations on the values of all vertices."""
+        return LocalValues(self.engine, self.ids)
 
     @property
     def _streams(self) -> OpenStreams:

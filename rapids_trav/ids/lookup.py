@@ -15,8 +15,7 @@ import pyarrow as pa
 from rapids_trav.errors import EDGES_CHANGED, TravError, UnknownVertexError, first_line, plain, written
 from rapids_trav.frames import forms, proxies
 from rapids_trav.frames.columns import Array, Dtype, Series, Values, library_of, move
-from rapids_trav.frames.pandas_frames import PandasFrames
-from rapids_trav.ids.columns import names_nothing
+from rapids_trav.frames.libraries import PandasFrames
 from rapids_trav.ids.maps import Column, Encoder, IdMap, Library
 
 SHOWN = 5  # unknown vertices that an error lists before it counts the rest
@@ -138,6 +137,22 @@ def check_some(what: str, vertices: Values, width: int) -> list[Values]:
     if len(lists[0]) == 0:
         raise TravError(f"{what} is empty: give at least one vertex id.")
     return lists
+
+
+def names_nothing(dtype: Dtype) -> bool:
+    """Return whether no value of this dtype can be an id: lists, raw bytes, what pandas cannot compare."""
+    if isinstance(dtype, np.dtype):
+        return dtype.kind == "V"
+    if not isinstance(dtype, pd.ArrowDtype):
+        return type(dtype).__name__ in ("ListDtype", "StructDtype")
+    kind = dtype.pyarrow_dtype
+    if (
+        pa.types.is_nested(kind)
+        or pa.types.is_run_end_encoded(kind)
+        or isinstance(kind, pa.BaseExtensionType)
+    ):
+        return True
+    return kind in (pa.string_view(), pa.binary_view(), pa.month_day_nano_interval(), pa.time64("ns"))
 
 
 def read_column(what: str, values: Values, library: Library) -> Column:

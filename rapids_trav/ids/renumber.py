@@ -1,7 +1,10 @@
 """Builds an `IdMap` and internal ids from columns of vertex ids, in one pass over the columns.
 
-`renumber_distinct` keeps only the distinct ids, twice, and one list of columns at a time, but reads the lists
-again for each column of an id; the code that needs the internal ids reads them once more.
+`read` checks a column and converts it to the form in which it is renumbered:
+
+- Nulls, booleans, fractions and mixtures of kinds are refused, with a remedy in the error.
+- Integers of any width and sign are read unchanged; whole floats are read as integers.
+- Categoricals stay unchanged; everything else is factorized.
 
 - Integers (and whole floats) whose range is at most `DENSE` times their number are marked in a table of
   flags; a map without gaps stores nothing, one with gaps stores the ids in ascending order.  Wider ranges are
@@ -23,15 +26,16 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from rapids_trav.errors import TravError, written
-from rapids_trav.frames.columns import Dtype, Series, move
-from rapids_trav.ids.columns import INT64, TEXT, IdColumn, is_object, no_integer_type, read
+from rapids_trav.errors import TravError, plain, written
+from rapids_trav.frames.columns import Dtype, is_object, move
+from rapids_trav.frames.libraries import check_arrow
 from rapids_trav.ids.composite_ids import CategoryIds, TupleIds, ValueIds, pair_keys, same_categories
-from rapids_trav.ids.lookup import is_decimal, known_again
+from rapids_trav.ids.lookup import is_decimal, names_nothing
 from rapids_trav.ids.maps import (
     Array,
     Column,
@@ -49,8 +53,155 @@ Codes = Callable[[int], Array]  # from the position of a column or list of ids t
 
 DENSE = 2  # widest range, as a multiple of the number of ids given, for which a table is used
 SMALL_TABLE = 1 << 16  # ranges up to this always use a table
-FEW = 1 << 20  # ids that are collected before duplicates are removed
-GAPS = 2  # cap on the ids counted per distinct one, which bounds the size of a table over their range
+TEXT, INT8, INT64 = "astype(str)", "astype('int8')", "astype('int64')"  # remedies, as pandas has them
+
+
+class NullIdsError(TravError):
+    """A column of ids holds nulls; `remedy` is how the caller's library drops them."""
+
+    def __init__(self, column: Hashable, nulls: int, remedy: str) -> None:
+        super().__init__(
+            f"Column {column!r} holds {nulls} null{'s' if nulls > 1 else ''}, and a null is not a vertex: "
+            f"drop {'those rows' if nulls > 1 else 'that row'} first, with {remedy}."
+        )
+        self.column = column
+        self.nulls = nulls
+        self.remedy = remedy
+
+    def __reduce__(self) -> tuple:
+        return type(self), (self.column, self.nulls, self.remedy)
+
+
+@dataclass(frozen=True)
+class IdColumn:
+    """One column of ids after reading; `kind` is "integer", "category" or "value"."""
+
+    name: Hashable
+    kind: str
+    dtype: Dtype
+    rows: int
+    data: Any  # integers, a column of the categorical dtype, or codes and the distinct values
+
+
+def read(name: Hashable, column: Column, library: Library, xp: ModuleType) -> IdColumn:
+    """Check one column of ids and convert it to the form in which it is renumbered."""
+    plain_integers = isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu"
+    if plain_integers and not library.null_count(column):
+        return IdColumn(name, "integer", column.dtype, len(column), move(library.array(column), xp))
+    if names_nothing(column.dtype):
+        raise TravError(
+            f"Column {name!r} is of type {column.dtype}, whose values cannot be ids: convert it to numbers, "
+            f"strings or dates, or put the parts of each value into separate columns."
+        )
+    if library.name == "pandas":
+        check_arrow(name, column)
+    if (strings := library.factorize_strings(column)) is not None:
+        return IdColumn(name, "value", column.dtype, len(column), strings)
+    if nulls := library.null_count(column):
+        raise NullIdsError(name, nulls, library.without_nulls(name, column.dtype))
+    if isinstance(column.dtype, pd.SparseDtype):
+        column = column.sparse.to_dense()
+    dtype, rows = column.dtype, len(column)
+    if hasattr(dtype, "categories") and dtype.categories.dtype.kind != "b":
+        codes = library.codes(column)
+        if rows and not 0 <= int(codes.min()) <= int(codes.max()) < len(dtype.categories):
+            raise TravError(
+                f"Column {name!r} is damaged (a code leads outside its {len(dtype.categories)} categories): "
+                f"make it anew."
+            )
+        return IdColumn(name, "category", dtype, rows, column)
+    if is_object(dtype) and rows and library.name == "pandas":
+        column = _infer(name, column)
+        dtype = column.dtype
+    if dtype.kind == "b" or hasattr(dtype, "categories"):
+        raise TravError(
+            f"Column {name!r} is boolean, and booleans cannot be ids: "
+            f"convert it, for example with {library.remedy(INT8)}."
+        )
+    if dtype.kind == "f":
+        return IdColumn(name, "integer", dtype, rows, _whole(name, column, library, xp))
+    if dtype.kind in "iu":
+        return IdColumn(name, "integer", dtype, rows, move(library.array(column), xp))
+    if dtype.kind == "c":
+        raise TravError(f"Column {name!r} is complex, which has no order: use integers or strings as ids.")
+    if str(dtype).startswith("interval"):
+        raise TravError(
+            f"Column {name!r} holds intervals, which cannot be ids: convert it, for example with "
+            f"{library.remedy(TEXT)}."
+        )
+    try:
+        return IdColumn(name, "value", dtype, rows, library.factorize(column))
+    except (TypeError, ValueError) as error:
+        if isinstance(value := column.iloc[0], (list, dict, set, np.ndarray)):
+            raise TravError(
+                f"Column {name!r} holds {written(value)}, which cannot be an id: put its parts into separate "
+                f"columns."
+            ) from error
+        raise TravError(
+            f"Column {name!r} holds values that cannot be compared ({error}): "
+            f"convert it, for example with {library.remedy(TEXT)}."
+        ) from error
+
+
+def _infer(name: Hashable, column: Column) -> Column:
+    """Convert Python objects that are all numbers to numbers; refuse mixed kinds, which have no order."""
+    inferred = pd.api.types.infer_dtype(column, skipna=False)
+    if inferred in ("floating", "boolean"):
+        return column.astype("float64" if inferred == "floating" else "bool")
+    if inferred in ("integer", "mixed-integer-float"):
+        return _integers(name, column)
+    if inferred == "mixed-integer":
+        kinds = sorted({type(value).__name__ for value in column})
+        raise TravError(
+            f"Column {name!r} mixes {' and '.join(kinds)}: convert it to one kind of id, "
+            f"for example with astype(str)."
+        )
+    return column
+
+
+def _integers(name: Hashable, column: Column) -> Column:
+    """Convert Python integers, with any whole floats among them, to 64 bits (float64 would round them)."""
+    for value in map(plain, column):
+        if not -(2**63) <= value < 2**64 or value != int(value):
+            raise _not_whole(name, value)
+    first, last = int(min(column)), int(max(column))
+    if first < 0 and last >= 2**63:
+        raise TravError(no_integer_type(first, last))
+    dtype = np.int64 if last < 2**63 else np.uint64
+    return pd.Series(np.fromiter((int(value) for value in column), dtype, len(column)))
+
+
+def no_integer_type(first: int, last: int) -> str:
+    """Return the message for ids whose range no integer type can hold."""
+    return (
+        f"The ids reach from {first} to {last}, which no integer type holds: "
+        f"shift the negative ones, or use astype(str) to take the values as labels."
+    )
+
+
+def _not_whole(name: Hashable, value: float, text: str = TEXT) -> TravError:
+    if value == value // 1 and abs(value) != float("inf"):
+        return TravError(
+            f"Column {name!r} holds {written(value)}, which does not fit 64 bits: use {text} to take "
+            f"the values as labels."
+        )
+    remedy = "drop that row" if abs(value) == float("inf") else "round it"
+    return TravError(
+        f"Column {name!r} holds {written(value)}, which is not a whole number: {remedy}, or use {text} "
+        f"to take the values as labels."
+    )
+
+
+def _whole(name: Hashable, column: Column, library: Library, xp: ModuleType) -> Array:
+    """Convert floats that are whole numbers to integers."""
+    values = move(library.array(column), xp)
+    if values.dtype.itemsize < 4:
+        values = values.astype(np.float32)  # float16 cannot represent 2^63
+    bad = ~((values >= -(2.0**63)) & (values < 2.0**63))
+    bad |= xp.floor(values) != values
+    if bad.any():
+        raise _not_whole(name, float(values[int(bad.argmax())]), library.remedy(TEXT))
+    return values.astype(np.int64)
 
 
 @dataclass
@@ -335,74 +486,3 @@ def renumber(lists: Lists, width: int, library: Library, xp: ModuleType) -> tupl
         key_ids, codes = renumber_integers(keys, np.dtype(np.int64), library, xp)
         ids = TupleIds(ids, second, key_ids)
     return ids, codes
-
-
-def renumber_distinct(lists: Lists, width: int, library: Library, xp: ModuleType) -> IdMap:
-    """Return the map that `renumber` would make of these lists, iterating over them `width` times."""
-    components = [Renumbering(library, xp) for _ in range(width)]
-    for columns in lists:
-        for component, (name, column) in zip(components, columns, strict=True):
-            part = read(name, column, library, xp)
-            if part.rows or not component.parts:
-                component.parts.append(part)
-            _compact(component.parts, library, xp, FEW)
-    for component in components:
-        _compact(component.parts, library, xp, 0)
-    ids, _ = components[0].finish()
-    for i, component in enumerate(components[1:], 1):
-        second, _ = component.finish()
-        ids = _combined(ids, second, lists, i, library, xp)
-    return ids
-
-
-def _combined(
-    first: IdMap, second: IdMap, lists: Lists, i: int, library: Library, xp: ModuleType
-) -> TupleIds:
-    """Return the map of pairs of the ids of columns 0 to i - 1 with those of column i."""
-    encode = first.encoder(many=True), second.encoder(many=True)
-    found: list = []
-    for columns in lists:
-        values = [column for _, column in columns]
-        one = known_again(encode[0], values[:i], library, xp)
-        other = known_again(encode[1], values[i : i + 1], library, xp)
-        found.append(xp.unique(pair_keys(one, other, second.n)))
-        if sum(map(len, found[1:])) > max(len(found[0]), FEW):
-            found = [xp.unique(xp.concatenate(found))]
-    keys, _ = renumber_integers([xp.unique(xp.concatenate(found))], np.dtype(np.int64), library, xp)
-    return TupleIds(first, second, keys)
-
-
-def _compact(parts: list[IdColumn], library: Library, xp: ModuleType, few: int) -> None:
-    """Merge parts of one kind once the added ones are as large as the part to which they are added."""
-    sizes = [len(part.data[1] if part.kind == "value" else part.data) for part in parts]
-    if sum(sizes[1:]) <= max(*sizes[:1], few) and few:
-        return
-    merged: list[IdColumn] = []
-    while parts:
-        alike = [part for part in parts if _alike(part, parts[0])]
-        parts[:] = [part for part in parts if not _alike(part, alike[0])]
-        merged.append(_merged(alike, library, xp))
-    parts[:] = merged
-
-
-def _alike(one: IdColumn, other: IdColumn) -> bool:
-    if one.kind != other.kind or one.kind == "category":
-        return one.kind == other.kind and same_categories(one.dtype, other.dtype)
-    return one.dtype == other.dtype
-
-
-def _merged(parts: list[IdColumn], library: Library, xp: ModuleType) -> IdColumn:
-    """Merge the distinct ids of all parts; `rows` bounds how sparse they may be for a table."""
-    data: Series | tuple[Array, Series]
-    if parts[0].kind == "integer":
-        arrays = [part.data for part in parts]
-        array = arrays[0] if len(arrays) == 1 else xp.concatenate(arrays)
-        data = pd.unique(array) if xp is np else xp.unique(array)  # on the CPU hashing is faster than sorting
-        size = len(data)
-    elif parts[0].kind == "category":
-        data = library.concat([part.data for part in parts]).drop_duplicates().reset_index(drop=True)
-        size = len(data)
-    else:
-        uniques = library.concat([part.data[1] for part in parts]).drop_duplicates().reset_index(drop=True)
-        data, size = (xp.zeros(0, dtype=np.int64), uniques), len(uniques)
-    return replace(parts[0], rows=min(sum(part.rows for part in parts), GAPS * size), data=data)

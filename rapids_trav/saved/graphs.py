@@ -19,11 +19,11 @@ from rapids_trav.saved.rows import SavedRows
 from rapids_trav.saved.write import VERSION_WITH_PATHS, paths_array, write_graph
 from rapids_trav.storage.build import MemoryLimits
 from rapids_trav.storage.edge_rows import Weight
-from rapids_trav.storage.in_memory import GraphEdges, GraphParts
+from rapids_trav.storage.in_memory import GraphEdges, GraphParts, Parts
 from rapids_trav.tuning import published
 from rapids_trav.utilities.checks import flag
 from rapids_trav.utilities.locations import location
-from rapids_trav.utilities.phase_times import PhaseTimes
+from rapids_trav.utilities.progress import PhaseTimes
 
 
 def save(graph: GraphParts, folder: object) -> None:
@@ -82,8 +82,9 @@ def open_saved(
     memory_limit: int | str | None,
     spill: str | os.PathLike[str] | None,
     verify: bool | None,
-) -> GraphParts:
-    """Open the folder that `Graph.open` documents; return the parts of the graph."""
+    kind: type[Parts],
+) -> Parts:
+    """Open a graph of this kind from the folder that `Graph.open` documents."""
     if verify is not None:
         flag("verify", verify)
     saved = open_folder(folder, verify)
@@ -109,7 +110,7 @@ def open_saved(
         layouts = published("saved paths")(saved, adjacency) if head.path_layouts else {}
         edges = GraphEdges(head.directed, head.n_edges, rows.pairs, weighted, rows.pairs, adjacency, layouts)
         storage = placement.storage(ids, edges)
-    return GraphParts(
+    return kind(
         rows=rows,
         ids=ids,
         storage=storage,

@@ -28,9 +28,10 @@ from rapids_trav.frames import forms, proxies
 from rapids_trav.frames.columns import Dtype, Series, Values, move, require_column
 from rapids_trav.frames.decimals import Decimals, decimals_of, weight_dtype
 from rapids_trav.ids.degree_order import ReorderedIds, degrees, descending
+from rapids_trav.ids.distinct import renumber_distinct
 from rapids_trav.ids.lookup import isolated, split
 from rapids_trav.ids.maps import IdMap
-from rapids_trav.ids.renumber import renumber, renumber_distinct
+from rapids_trav.ids.renumber import renumber
 from rapids_trav.memory.budget import Budget, holding
 from rapids_trav.memory.model.build import (
     PASS_ROW_BYTES,
@@ -43,15 +44,14 @@ from rapids_trav.memory.model.build import (
 )
 from rapids_trav.storage.build_options import BuildOptions
 from rapids_trav.storage.edge_rows import EdgeRows, Weight
-from rapids_trav.storage.in_memory import GraphEdges, GraphParts, InMemory
+from rapids_trav.storage.in_memory import GraphEdges, InMemory, Parts
 from rapids_trav.storage.limited import Limited
 from rapids_trav.storage.memory_errors import as_memory_error, is_out_of_memory, telling_of_memory
 from rapids_trav.storage.on_devices import OnDevices
 from rapids_trav.storage.paged import Paged
 from rapids_trav.storage.spilled_build import LimitedArrays, SpilledBuild, least_bytes
 from rapids_trav.utilities.locations import folder
-from rapids_trav.utilities.phase_times import PhaseTimes
-from rapids_trav.utilities.progress import report
+from rapids_trav.utilities.progress import PhaseTimes, report
 from rapids_trav.utilities.sizes import parse_limit
 
 Pairs = Callable[[], Iterator[tuple[Array, Array]]]  # of internal ids, chunk by chunk
@@ -61,8 +61,8 @@ FEWEST_ROWS, MOST_ROWS = 1 << 12, 1 << 26  # of the edge list that are read at o
 EVERYTHING = sys.maxsize  # free bytes on several devices, which hold the edges together without limits
 
 
-def build(source: EdgeSource, options: BuildOptions) -> GraphParts:
-    """Build the parts of a graph from edges that `Graph.from_edges` documents."""
+def build(source: EdgeSource, options: BuildOptions, kind: type[Parts]) -> Parts:
+    """Build a graph of this kind from edges that `Graph.from_edges` documents."""
     directed = bool(source.defaults.directed if options.directed is None else options.directed)
     engine = select(options.engine, source.library.name)
     if options.devices is not None:
@@ -72,16 +72,18 @@ def build(source: EdgeSource, options: BuildOptions) -> GraphParts:
     read = BuildPass(source, options)
     limits = MemoryLimits.of(engine, source.count_rows(), directed, options.memory_limit, options.spill)
     try:
-        return _build(read, directed, options, limits)
+        return _build(read, directed, options, limits, kind)
     except (MemoryError, RuntimeError) as error:
         less = limits.of_what_is_free() if is_out_of_memory(error) else None
         if less is None:
             raise as_memory_error(error, "building the graph", engine)  # noqa: B904 -- itself, or has its cause
     with telling_of_memory("building the graph", engine):
-        return _build(read, directed, options, less)
+        return _build(read, directed, options, less, kind)
 
 
-def _build(read: BuildPass, directed: bool, options: BuildOptions, limits: MemoryLimits) -> GraphParts:
+def _build(
+    read: BuildPass, directed: bool, options: BuildOptions, limits: MemoryLimits, kind: type[Parts]
+) -> Parts:
     engine, times = limits.engine, PhaseTimes(limits.engine.synchronize)
     source = sliced(read.source, limits.reading)
     with times.phase("renumber"):
@@ -118,7 +120,7 @@ def _build(read: BuildPass, directed: bool, options: BuildOptions, limits: Memor
         weighted = weight and rows.weighted
         edges = GraphEdges(directed, read.n_edges, codes or rows.pairs, weighted, rows.pairs)
         storage = placement.storage(ids, edges)
-    return GraphParts(rows, ids, storage, read.n_edges, directed, read.weight, times.seconds)
+    return kind(rows, ids, storage, read.n_edges, directed, read.weight, times.seconds)
 
 
 def _locality_order(
@@ -197,7 +199,9 @@ class BuildPass:
 
     def __iter__(self) -> Iterator[list[tuple[Hashable, Series]]]:
         self.chunks = self.n_edges = 0
-        self.weight_dtype, self._decimals = None, Decimals()
+        self.weight_dtype = None
+        if self.weight is not None:
+            self._decimals = Decimals()
         dtypes: list[Dtype] = []
         total, weights = self._reading.count_rows(), () if self.weight is None else (self.weight,)
         for frame in self._reading.chunks(list(dict.fromkeys([*self.ends, *weights]))):
@@ -210,7 +214,7 @@ class BuildPass:
             report(self.n_edges, total, "rows")
             if self._extra:
                 dtypes = [frame[name].dtype for name in self.sides[0]]
-        if self._decimals.found and self.weight_dtype != np.int64:
+        if self.weight_dtype not in (None, np.int64) and self._decimals.found:
             warn(
                 f"weight={self.weight!r} holds decimals that do not fit 64 bits without their point, one of "
                 f"them or their sum, so that they are rounded to float64: scale them, or give float64."

@@ -8,7 +8,7 @@ must be of a type that converts to the graph's.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from types import ModuleType
 from typing import NamedTuple
@@ -151,30 +151,20 @@ class RowReader:
         raise NotImplementedError
 
 
+@dataclass(eq=False)
 class EdgeRows(Portable, RowReader):
     """Reader of an `EdgeSource` whose vertices have been renumbered."""
 
+    source: EdgeSource
+    src: list[Hashable]
+    dst: list[Hashable]
+    n_edges: int
+    ids: IdMap
+    xp: ModuleType
+    weight: Weight | None = None
     weight_advice = "name their column with graph(weight=...)"
-
-    def __init__(
-        self,
-        source: EdgeSource,
-        src: Sequence[Hashable],
-        dst: Sequence[Hashable],
-        n_edges: int,
-        ids: IdMap,
-        xp: ModuleType,
-        weight: Weight | None = None,
-    ) -> None:
-        self.source = source
-        self.src = list(src)
-        self.dst = list(dst)
-        self._n_edges = n_edges
-        self.ids = ids
-        self.xp = xp
-        self.weight = weight
-        self._index: RowIndex | None = None
-        self._n_asked = 0  # for the rows among a few vertices
+    _index: RowIndex | None = None
+    _n_asked: int = 0  # for the rows among a few vertices
 
     def __getstate__(self) -> dict[str, object]:
         return super().__getstate__() | {"_index": None, "_n_asked": 0}
@@ -186,7 +176,7 @@ class EdgeRows(Portable, RowReader):
 
     def resolve(self, where: object) -> Where | None:
         if is_mask(where):
-            return Mask.of(where, self._n_edges, self.source.labels())
+            return Mask.of(where, self.n_edges, self.source.labels())
         return resolved(where, self.source.columns)
 
     def pairs(self, where: Where | None = None) -> Iterator[tuple[Array, Array]]:
@@ -244,7 +234,7 @@ class EdgeRows(Portable, RowReader):
         self._n_asked += 1
         index = self._index  # another thread may set it
         again = index is None and self._n_asked > 1
-        if again and 2 * BUILD_BYTES * self._n_edges <= engine.free_bytes():
+        if again and 2 * BUILD_BYTES * self.n_edges <= engine.free_bytes():
             ((u, v),) = self.pairs()
             self._index = index = RowIndex(engine, self.ids.n, u, v)
         return None if index is None else index.inside(distance, vertices)
@@ -254,7 +244,7 @@ class EdgeRows(Portable, RowReader):
         library = self.source.library
         wanted = dict.fromkeys([*self.source.row_columns, *self.src, *columns_of(where)])
         (whole,) = self.source.chunks(list(wanted))
-        if len(whole) != self._n_edges:
+        if len(whole) != self.n_edges:
             raise TravError(EDGES_CHANGED)
         rows = move(rows, library.xp)
         if where is not None:
@@ -274,7 +264,7 @@ class EdgeRows(Portable, RowReader):
         wanted = dict.fromkeys([*columns, *self.src, *self.dst, *columns_of(where)])
         for frame in self.source.chunks(list(wanted), rows_at_once):
             rows += len(frame)
-            if rows > self._n_edges:
+            if rows > self.n_edges:
                 raise TravError(EDGES_CHANGED)
             flags = None
             if where is not None:
@@ -282,7 +272,7 @@ class EdgeRows(Portable, RowReader):
                 flags = move(flags, self.xp)
             u, v = self._ends(encode, frame, flags)
             yield frame, u, v, flags
-        if rows != self._n_edges:
+        if rows != self.n_edges:
             raise TravError(EDGES_CHANGED)
 
     def _ends(self, encode: Encoder, frame: Frame, flags: Array | None) -> Sequence[Array]:

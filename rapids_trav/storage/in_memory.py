@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from typing import TypeVar
 
 import numpy as np
 
@@ -382,7 +383,7 @@ class InMemory:
 
 @dataclass(eq=False)
 class GraphParts:
-    """Parts of a graph, built from its edges or read from a folder, from which `Graph` is made."""
+    """Parts of a graph in this process, built from its edges or read from a folder."""
 
     rows: RowReader
     ids: IdMap
@@ -391,3 +392,11 @@ class GraphParts:
     directed: bool
     weight: Hashable | None  # column of the weights
     build_times: dict[str, float]  # seconds by phase
+
+    def __post_init__(self) -> None:
+        self.engine = self.storage.engine
+        self.n_vertices = self.ids.n
+        self.budget = self.storage.budget
+
+
+Parts = TypeVar("Parts", bound=GraphParts)

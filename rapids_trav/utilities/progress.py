@@ -1,6 +1,7 @@
 """Progress of a call: what is done of what, on a line of the terminal or to a function of the caller's.
 
 Code that works for long calls `report`; it reaches the call that `shown` surrounds, if that wants to know.
+`PhaseTimes` measures the seconds of its phases.
 """
 
 from __future__ import annotations
@@ -198,3 +199,18 @@ def shown(task: str, wanted: ProgressOption) -> Iterator[None]:
             return
         with told_to(told):
             yield
+
+
+class PhaseTimes:
+    """Seconds by phase; `synchronize` waits for the device, so each phase is charged for its own work."""
+
+    def __init__(self, synchronize: Callable[[], None]) -> None:
+        self._synchronize = synchronize
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        start = time.perf_counter()
+        yield
+        self._synchronize()
+        self.seconds[name] = time.perf_counter() - start

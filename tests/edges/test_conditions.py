@@ -17,8 +17,8 @@ from random_graphs import common
 from rapids_trav.edges.conditions import evaluate
 from rapids_trav.edges.expressions import parse
 from rapids_trav.errors import TravError
+from rapids_trav.frames.columns import nullable_dtype
 from rapids_trav.frames.libraries import library
-from rapids_trav.frames.pandas_frames import nullable_dtype
 
 SIGNS = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from random_graphs import common
 from test_strings import DTYPES, NAMES
 
-from rapids_trav.frames import pandas_frames, strings
+from rapids_trav.frames import libraries, strings
 from rapids_trav.frames.libraries import library
 from rapids_trav.frames.strings import string_positions
 
@@ -69,8 +69,8 @@ def test_other_columns_are_left_to_pandas(column):
 @pytest.mark.parametrize("long", ["vocabulary", "column"])
 def test_strings_are_searched_for_in_longer_columns(dtype, long, monkeypatch):
     """A column longer than the vocabulary has repeats, which one pass over both takes less time for."""
-    monkeypatch.setattr(pandas_frames, "MANY", 100)
-    monkeypatch.setattr(pandas_frames, "FEW", 2)
+    monkeypatch.setattr(libraries, "MANY", 100)
+    monkeypatch.setattr(libraries, "FEW", 2)
     asked = []
     own = string_positions
     monkeypatch.setattr(strings, "string_positions", lambda *given: asked.append(1) or own(*given))

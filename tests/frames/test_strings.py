@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from random_graphs import common
 
 from rapids_trav import TravError
-from rapids_trav.frames import pandas_frames, strings
+from rapids_trav.frames import libraries, strings
 from rapids_trav.frames.libraries import library
 from rapids_trav.frames.strings import distinct_strings
 from rapids_trav.ids.composite_ids import ValueIds
-from rapids_trav.ids.renumber import renumber, renumber_distinct
+from rapids_trav.ids.distinct import renumber_distinct
+from rapids_trav.ids.renumber import renumber
 
 PANDAS = library("pandas")
 DTYPES = {
@@ -113,7 +114,7 @@ def many(monkeypatch):
     """Treat every column as one of many strings; return the list of results, one per call."""
     done = []
     own = strings.distinct_strings
-    monkeypatch.setattr(pandas_frames, "MANY", 1)
+    monkeypatch.setattr(libraries, "MANY", 1)
     monkeypatch.setattr(strings, "distinct_strings", lambda *asked: done.append(own(*asked)) or done[-1])
     return done
 
@@ -139,15 +140,15 @@ def test_ids_are_renumbered_as_strings(many, dtype, streamed):
 
 def test_a_pandas_that_cuts_strings_at_null_characters_is_not_given_them(many, monkeypatch):
     words = pd.Series(["a", "a\0"] * 20, dtype=object)
-    monkeypatch.setattr(pandas_frames, "_cuts_strings", lambda: False)
+    monkeypatch.setattr(libraries, "_cuts_strings", lambda: False)
     assert sorted(PANDAS.factorize(words)[1]) == ["a", "a\0"]
-    monkeypatch.setattr(pandas_frames, "_cuts_strings", lambda: True)
+    monkeypatch.setattr(libraries, "_cuts_strings", lambda: True)
     with pytest.raises(TypeError, match="up to a null character"):
         PANDAS.factorize(words)
 
 
 def test_unknown_strings_among_many(many, monkeypatch):
-    monkeypatch.setattr(pandas_frames, "FEW", 0)
+    monkeypatch.setattr(libraries, "FEW", 0)
     vocabulary = pd.Series(["a", "b", "d"])
     assert PANDAS.positions(vocabulary, pd.Series(["d", "c", "a", ""])).tolist() == [2, -1, 0, -1]
     assert many[0] is not None
@@ -158,7 +159,7 @@ def test_messages_do_not_depend_on_how_many_there_are(many, monkeypatch, value):
     frame = pd.DataFrame({"src": pd.Series(["a", value], dtype=object), "dst": ["b", "c"]})
     with pytest.raises(TravError) as here:
         frame.trav.graph()
-    monkeypatch.setattr(pandas_frames, "MANY", 100)
+    monkeypatch.setattr(libraries, "MANY", 100)
     with pytest.raises(TravError) as there:
         frame.trav.graph()
     assert str(here.value) == str(there.value)
@@ -169,9 +170,9 @@ def test_categories_of_two_columns_are_merged_without_their_rows(monkeypatch):
     dst = pd.Series(pd.Categorical(["c", "b", "c"], ["c", "b"]))
     asked = []
     monkeypatch.setattr(
-        pandas_frames.PandasFrames,
+        libraries.PandasFrames,
         "factorize",
-        lambda self, column, own=pandas_frames.PandasFrames.factorize: (
+        lambda self, column, own=libraries.PandasFrames.factorize: (
             asked.append(column.tolist()) or own(self, column)
         ),
     )

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from cudf.pandas import Profiler, as_proxy_object, is_proxy_object
 
-from rapids_trav.frames.pandas_frames import PandasFrames
+from rapids_trav.frames.libraries import PandasFrames
 
 ENGINE, *CASES = (word for word in sys.argv[1:] if word != "--later")
 LIBRARY = "cudf" if ENGINE == "cuda" else "pandas"

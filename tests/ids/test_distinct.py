@@ -13,7 +13,8 @@ from random_graphs import common, labels
 
 from rapids_trav import TravError
 from rapids_trav.frames.libraries import library
-from rapids_trav.ids.renumber import renumber, renumber_distinct
+from rapids_trav.ids.distinct import renumber_distinct
+from rapids_trav.ids.renumber import renumber
 
 PANDAS = library("pandas")
 
@@ -59,7 +60,7 @@ def test_the_map_is_the_same(data, few):
         for one in lists
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rapids_trav.ids.renumber.FEW", few)
+        patch.setattr("rapids_trav.ids.distinct.FEW", few)
         check(columns, width)
 
 
@@ -87,7 +88,7 @@ def test_the_map_is_the_same(data, few):
 )
 @pytest.mark.parametrize("few", [0, 100])
 def test_kinds_of_ids(monkeypatch, parts, few):
-    monkeypatch.setattr("rapids_trav.ids.renumber.FEW", few)
+    monkeypatch.setattr("rapids_trav.ids.distinct.FEW", few)
     check([[part] for part in parts])
 
 

@@ -11,8 +11,7 @@ import pytest
 from common import rows, to_pandas
 
 from rapids_trav import TravError, UnknownVertexError
-from rapids_trav.frames.libraries import library
-from rapids_trav.frames.pandas_frames import PandasFrames
+from rapids_trav.frames.libraries import PandasFrames, library
 from rapids_trav.ids.composite_ids import TupleIds
 from rapids_trav.ids.lookup import read_column
 from rapids_trav.ids.maps import RangeIds, SortedIds

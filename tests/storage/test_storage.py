@@ -24,7 +24,7 @@ from rapids_trav.memory.budget import Budget
 from rapids_trav.memory.model.build import graph_bytes
 from rapids_trav.programs.run_state import RunState
 from rapids_trav.programs.shipped import shortest_paths
-from rapids_trav.storage import paged, placement
+from rapids_trav.storage import build, paged
 
 VARIANTS = CpuEngine.variants
 
@@ -67,7 +67,7 @@ def assert_same_answers(graph, other, sources, targets, where=None):
 def outside_memory():
     """Keep a graph with a limit outside memory, even if it is small enough to fit."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(placement, "in_memory_bytes", lambda *arguments, **options: 1 << 60)
+        patch.setattr(build, "in_memory_bytes", lambda *arguments, **options: 1 << 60)
         yield
 
 

@@ -25,10 +25,9 @@ from rapids_trav.distributed.ranks.rank import Rank
 from rapids_trav.engines.multigpu.communicator import to_bytes, to_words
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import Array, Dtype, move
-from rapids_trav.ids.columns import IdColumn, NullIdsError, read
 from rapids_trav.ids.composite_ids import same_categories
 from rapids_trav.ids.maps import Column, Library
-from rapids_trav.ids.renumber import Renumbering, refuse_mixtures
+from rapids_trav.ids.renumber import IdColumn, NullIdsError, Renumbering, read, refuse_mixtures
 
 
 class Form(NamedTuple):

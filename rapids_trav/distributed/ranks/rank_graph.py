@@ -36,8 +36,7 @@ from rapids_trav.ids.lookup import isolated, split
 from rapids_trav.ids.maps import Column
 from rapids_trav.memory.budget import Budget
 from rapids_trav.storage.in_memory import InMemory
-from rapids_trav.utilities.phase_times import PhaseTimes
-from rapids_trav.utilities.progress import report
+from rapids_trav.utilities.progress import PhaseTimes, report
 
 TARGET_BYTES = 4  # bytes of an edge on its rank
 PHASES = 3  # of a build

@@ -40,11 +40,11 @@ from rapids_trav.distributed.ranks.spread_ids import (
 from rapids_trav.distributed.ranks.values import Held, Integers, Kind, Labels, Values
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import Array, Dtype, move
-from rapids_trav.ids.columns import IdColumn
 from rapids_trav.ids.composite_ids import ValueIds, pair_keys
 from rapids_trav.ids.maps import Column, RangeIds, SortedIds
 from rapids_trav.ids.renumber import (
     Codes,
+    IdColumn,
     Renumbering,
     common_dtype,
     common_integer_dtype,

@@ -48,7 +48,7 @@ from rapids_trav.utilities.atomic_files import (
     sync_folder,
 )
 from rapids_trav.utilities.locations import location
-from rapids_trav.utilities.phase_times import PhaseTimes
+from rapids_trav.utilities.progress import PhaseTimes
 
 PARTS, FORMAT, VERSION = "parts.json", "rapids_trav graph in parts", 1
 

@@ -14,7 +14,7 @@ from rapids_trav.distributed.ranks.rank import Rank, RankState
 from rapids_trav.distributed.ranks.rank_graph import RankBuildOptions
 from rapids_trav.engines.multigpu.local_cpu import CpuWork
 from rapids_trav.frames.cudf_frames import CudfFrames
-from rapids_trav.frames.pandas_frames import PandasFrames
+from rapids_trav.frames.libraries import PandasFrames
 from rapids_trav.graph import Graph
 
 DEADLINE = 30.0
