@@ -15,7 +15,6 @@ from rapids_trav.errors import NOT_COLLECTED, EdgeColumnsError
 from rapids_trav.frames import proxies
 from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.kinds import FrameT
-from rapids_trav.tuning import BuildTuning, setting_names
 
 if TYPE_CHECKING:
     from rapids_trav.algorithms.bfs import Answer
@@ -149,6 +148,8 @@ def one_question(method: Method) -> Method:
 
 def _split(tuning: object) -> tuple[object, object]:
     """Return the settings for building the graph, and the remaining settings."""
+    from rapids_trav.tuning import BuildTuning, setting_names
+
     if not isinstance(tuning, Mapping):
         return tuning, None  # the build refuses it
     of_build = setting_names(BuildTuning)

@@ -18,7 +18,7 @@ from rapids_trav.cli.checks import refuse_given, wrong_option
 from rapids_trav.cli.ids import IdReader, id_readers, readers, split_id
 from rapids_trav.cli.options import Given, applied, derived, gpus, taken
 from rapids_trav.cli.report import progress
-from rapids_trav.engines import NAMES, gpu_is_there, select, spread_over
+from rapids_trav.engines import NAMES, gpu_is_there, select
 from rapids_trav.errors import TravError
 from rapids_trav.graph import Graph
 from rapids_trav.io import FORMATS, files
@@ -156,6 +156,8 @@ def open_graph(
         engine = "cuda" if gpu_is_there() else "cpu"
     engine = _engine_with(variant, engine)
     if (devices := given.get("devices")) is not None:
+        from rapids_trav.engines.multigpu.devices import spread_over
+
         with wrong_option():
             spread_over(select(engine, "pandas"), devices)
     if len(edges) == 1 and is_saved_graph(path := Path(edges[0])):

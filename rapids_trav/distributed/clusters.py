@@ -11,9 +11,10 @@ import numpy as np
 
 from rapids_trav.distributed import dask_frames
 from rapids_trav.distributed.questions import DistributedQuestions, unanswered
-from rapids_trav.edges.sources import DaskEdges, EdgeSource, edge_columns
+from rapids_trav.edges.sources import DaskEdges, EdgeSource
 from rapids_trav.errors import TravError, type_name, warn, written
 from rapids_trav.frames.columns import Frame, library_of
+from rapids_trav.storage.build import edge_columns
 from rapids_trav.storage.build_options import BuildOptions
 from rapids_trav.utilities.checks import one_of
 from rapids_trav.utilities.locations import location

@@ -10,11 +10,13 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from rapids_trav.errors import TravError, first_line, type_name
+from rapids_trav.errors import TravError, a_type, first_line, type_name
 from rapids_trav.frames.columns import Array, Dtype, Frame, Values, library_of
-from rapids_trav.frames.exchange import with_sums
+from rapids_trav.frames.decimals import with_sums
+from rapids_trav.frames.forms import ArrowForm, Form, PolarsForm
 from rapids_trav.frames.libraries import PandasFrames
 
+FORMS: dict[str, Form] = {"polars": PolarsForm(), "pyarrow": ArrowForm()}
 NAMES = ("src", "dst", "weight")  # columns of the frame made from arrays
 
 
@@ -42,11 +44,27 @@ class ArrayFrames(PandasFrames):
 
 
 class Table(NamedTuple):
-    """Arrays as a frame; `operations` are those on its library, if they are not the usual ones."""
+    """Arrays as a frame of a library or form; `operations` are those on it, if not the usual ones."""
 
     frame: Frame
+    kind: str | Form
     defaults: GraphDefaults
     operations: ArrayFrames | None = None
+
+
+def table_of(edges: Values) -> Table | None:
+    """Return a sparse matrix of SciPy, or a tuple of arrays, as a frame; None for anything else."""
+    sparse = sys.modules.get("scipy.sparse")  # whose matrices exist only once it was imported
+    if sparse is not None and sparse.issparse(edges):
+        return _of_matrix(edges)
+    if isinstance(edges, tuple) and any(map(is_array, edges)):
+        return _of_arrays(edges)
+    if column := library_of(edges, ("Series", "Index")):
+        raise TravError(
+            f"edges is {a_type(edges)} of {column}, not a frame: give the frame that holds both "
+            f"ends of the edges."
+        )
+    return None
 
 
 def is_array(obj: object) -> bool:
@@ -54,7 +72,7 @@ def is_array(obj: object) -> bool:
     return _kind(obj) is not None
 
 
-def of_arrays(arrays: Sequence[Values]) -> Table:
+def _of_arrays(arrays: Sequence[Values]) -> Table:
     """Return the ends of the edges, and perhaps weights, as columns; neither copied nor aligned."""
     kinds = [_kind(array) for array in arrays]
     if len(arrays) not in (2, 3) or None in kinds:
@@ -77,19 +95,14 @@ def of_arrays(arrays: Sequence[Values]) -> Table:
             f"The arrays of the edges have different lengths ({listed}): give each edge one value in each."
         )
     others = [kind for kind in kinds if kind is not None and kind not in ("numpy", "pandas")]
-    frame = _frame(dict(zip(NAMES, arrays, strict=False)), others[0] if others else "pandas")
+    kind = others[0] if others else "pandas"
+    frame = _frame(dict(zip(NAMES, arrays, strict=False)), kind)
     defaults = GraphDefaults(weight="weight" if len(arrays) == 3 else None)
     weight = "weight" if isinstance(arrays[-1], np.ndarray) else None
-    return Table(frame, defaults, None if others else ArrayFrames(weight))
+    return Table(frame, FORMS.get(kind, kind), defaults, None if others else ArrayFrames(weight))
 
 
-def is_matrix(obj: object) -> bool:
-    """Return whether this is a sparse matrix or array of SciPy; only possible once SciPy was imported."""
-    sparse = sys.modules.get("scipy.sparse")
-    return sparse is not None and bool(sparse.issparse(obj))
-
-
-def of_matrix(matrix: Values) -> Table:
+def _of_matrix(matrix: Values) -> Table:
     """Return a square matrix as columns, with an edge from the row to the column of each stored entry.
 
     As in `scipy.sparse.csgraph`, the graph is directed and the entries are its weights; a boolean matrix
@@ -110,7 +123,7 @@ def of_matrix(matrix: Values) -> Table:
         columns["weight"] = entries.data
     vertices = np.arange(matrix.shape[0], dtype=entries.row.dtype)
     defaults = GraphDefaults(directed=True, weight="weight" if weighted else None, vertices=vertices)
-    return Table(_frame(columns, "pandas"), defaults, ArrayFrames("matrix.data"))
+    return Table(_frame(columns, "pandas"), "pandas", defaults, ArrayFrames("matrix.data"))
 
 
 def _entries(matrix: Values) -> Values:

@@ -1,4 +1,4 @@
-"""Edges that a graph reads, opened in any form that a caller may give, and the columns of their ends.
+"""Edges that a graph reads, opened in any form that a caller may give.
 
 The graph reads the edges again for their columns (`where`, `khop`).  It keeps shallow copies of frames, which
 share the values.  Columns that the caller replaces, renames, adds or drops later do not affect the graph, nor
@@ -18,26 +18,22 @@ from os import PathLike
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
-from rapids_trav.edges import array_edges
-from rapids_trav.edges.array_edges import GraphDefaults
+from rapids_trav.edges.array_edges import GraphDefaults, is_array, table_of
 from rapids_trav.edges.parquet_edges import ParquetFiles
 from rapids_trav.errors import (
-    EdgeColumnsError,
     TravError,
     UnknownColumnError,
     a_type,
-    listed,
     type_name,
 )
 from rapids_trav.frames import forms, proxies
-from rapids_trav.frames.columns import Array, Frame, Series, Values, library_of, move, require_column
+from rapids_trav.frames.columns import Array, Frame, Series, Values, library_of, move
 from rapids_trav.frames.forms import Form, form_of
 from rapids_trav.frames.libraries import Library, library
 
-Ends = Hashable | Sequence[Hashable] | None
+NO_DEFAULTS = GraphDefaults()
 MIXED_LIBRARIES = "The edge frames are of pandas and of cuDF: convert them to one library."
 
 
@@ -51,15 +47,8 @@ def open_edges(edges: Any, engine: object = "auto") -> EdgeSource:
         return DaskEdges(edges)
     if kind is not None:
         return _of_parts([edges], [kind], engine)
-    if array_edges.is_matrix(edges):
-        return _of_table(array_edges.of_matrix(edges), engine)
-    if column := library_of(edges, ("Series", "Index")):
-        raise TravError(
-            f"edges is {a_type(edges)} of {column}, not a frame: give the frame that holds both "
-            f"ends of the edges."
-        )
-    if isinstance(edges, tuple) and any(map(array_edges.is_array, edges)):
-        return _of_table(array_edges.of_arrays(edges), engine)
+    if (table := table_of(edges)) is not None:
+        return _of_parts([table.frame], [table.kind], engine, table.defaults, table.operations)
     if callable(edges) and not isinstance(edges, Iterable):
         return GeneratedEdges(edges, engine)
     if isinstance(edges, Mapping):
@@ -78,7 +67,7 @@ def open_edges(edges: Any, engine: object = "auto") -> EdgeSource:
         kinds = [*map(_kind, parts)]
         if all(kinds):
             return _of_parts(parts, kinds, engine)
-        if all(map(array_edges.is_array, parts)):
+        if all(map(is_array, parts)):
             raise TravError(
                 f"edges is a {type_name(edges)} of arrays: give the ends of the edges as a tuple of two "
                 f"arrays, (src, dst), or of three, (src, dst, weight)."
@@ -95,14 +84,20 @@ def _kind(edges: object) -> str | Form | None:
     return "path" if isinstance(edges, (str, PathLike)) else library_of(edges) or form_of(edges)
 
 
-def _of_parts(parts: list[Any], kinds: Sequence[str | Form | None], engine: object) -> EdgeSource:
+def _of_parts(
+    parts: list[Any],
+    kinds: Sequence[str | Form | None],
+    engine: object,
+    defaults: GraphDefaults = NO_DEFAULTS,
+    operations: Library | None = None,
+) -> EdgeSource:
     """Open frames or paths of these kinds, which together are one edge list."""
     form = next((kind for kind in kinds if kind is not None and not isinstance(kind, str)), None)
     names = dict.fromkeys(kind if isinstance(kind, str) else kind.name for kind in kinds if kind is not None)
     if names.keys() == {"path"}:
         return ParquetEdges(parts, engine)
     if form is None and names.keys() <= {"pandas", "cudf"}:
-        return FrameEdges(parts, engine)
+        return FrameEdges(parts, engine, defaults, operations)
     if names.keys() == {"dask"}:
         raise TravError(
             f"edges holds {len(parts)} Dask frame{'s' if len(parts) > 1 else ''} in a sequence: give one "
@@ -115,18 +110,11 @@ def _of_parts(parts: list[Any], kinds: Sequence[str | Form | None], engine: obje
     if form is not None:
         if len(names) > 1 or any(isinstance(kind, str) for kind in kinds):
             raise TravError(f"The edge frames are of {' and of '.join(names)}: convert them to one library.")
-        return ArrowEdges(parts, form, engine)
+        return ArrowEdges(parts, form, engine, defaults)
     raise TravError(
         "edges mixes Dask frames and others: make one Dask frame of all, for example with "
         "dask.dataframe.concat, or frames with compute()."
     )
-
-
-def _of_table(table: array_edges.Table, engine: object) -> EdgeSource:
-    """Open the columns that arrays are."""
-    if (form := form_of(table.frame)) is not None:
-        return ArrowEdges([table.frame], form, engine, table.defaults)
-    return FrameEdges([table.frame], engine, table.defaults, table.operations)
 
 
 def _is_networkx(edges: object) -> bool:
@@ -134,64 +122,12 @@ def _is_networkx(edges: object) -> bool:
     return any(base.__name__ == "Graph" for base in bases)
 
 
-def edge_columns(source: EdgeSource, src: Ends, dst: Ends) -> tuple[list[Hashable], list[Hashable]]:
-    """Return the columns of sources and destinations: those named, else the default pair that exists."""
-    if not source.columns:
-        raise EdgeColumnsError("The edges have no columns: give a frame with a column for each end.")
-    if src is None and dst is None and {"src", "dst"} <= set(source.columns):  # as `usual_ends` would find
-        src, dst = "src", "dst"
-    elif src is None and dst is None:
-        from rapids_trav.io.columns import usual_ends  # the package imports parsers, which frames do not need
-
-        found = usual_ends(list(dict.fromkeys(name for name in source.columns if isinstance(name, str))))
-        if found is None:
-            raise EdgeColumnsError(
-                f"The edges have neither columns 'src' and 'dst' nor 'source' and 'destination': "
-                f"name them with src= and dst=, from {listed(source.columns)}."
-            )
-        src, dst = found
-    if src is None or dst is None:
-        missing = "dst" if dst is None else "src"
-        raise TravError(f"Only one end of the edges is named: give {missing}= as well.")
-    sides = _side(source, "src", src), _side(source, "dst", dst)
-    widths = len(sides[0]), len(sides[1])
-    if widths[0] != widths[1] or not widths[0]:
-        raise TravError(
-            f"src names {widths[0]} column{'' if widths[0] == 1 else 's'} and dst names {widths[1]}: "
-            f"give both ends the same number, at least one."
-        )
-    for name in (*sides[0], *sides[1]):
-        require_column(source.columns, name)
-    if sides[0] == sides[1]:
-        raise TravError(f"src and dst both name {listed(sides[0])}: give each end its own column.")
-    return sides
-
-
-def _side(source: EdgeSource, end: str, columns: Hashable | Sequence[Hashable]) -> list[Hashable]:
-    """Return the columns of one end as a list; a tuple may be the label of one column."""
-    if isinstance(columns, (list, pd.Index)) or (
-        isinstance(columns, tuple) and columns not in source.columns
-    ):
-        names = list(columns)
-    else:
-        names = [columns]
-    for name in names:
-        try:
-            hash(name)
-        except TypeError:
-            raise TravError(
-                f"{end} holds a {type(name).__name__}, not the name of a column: "
-                f"give the name of a column of the edges, or a list of names."
-            ) from None
-    return names
-
-
 class EdgeSource:
     """Edges that can be read more than once, as frames of pandas or cuDF."""
 
     library: Library
     columns: list[Hashable]
-    defaults = GraphDefaults()
+    defaults = NO_DEFAULTS
     partitions: int | None = None  # of the caller's Dask frame; None for all others
     n_frames: int | None = None  # given by the caller; None if they are not in memory
     _rows: int | None = None  # most rows of a frame that `chunks` yields
@@ -256,12 +192,10 @@ class FrameEdges(EdgeSource):
         self,
         frames: Sequence[Frame],
         engine: object = "auto",
-        defaults: GraphDefaults = EdgeSource.defaults,
+        defaults: GraphDefaults = NO_DEFAULTS,
         operations: Library | None = None,
     ) -> None:
-        proxied = proxies.is_proxy(frames[0])
-        if proxies.active():
-            frames = _opened(frames, engine)
+        frames, proxied = proxies.on_one_side(frames, engine)
         kinds = {*map(library_of, frames)}
         if len(kinds) > 1:
             raise TravError(MIXED_LIBRARIES)
@@ -322,7 +256,7 @@ class ArrowEdges(EdgeSource):
         frames: Sequence[Values],
         form: Form,
         engine: object,
-        defaults: GraphDefaults = EdgeSource.defaults,
+        defaults: GraphDefaults = NO_DEFAULTS,
     ) -> None:
         self.defaults = defaults
         self._form = form
@@ -402,7 +336,7 @@ class GeneratedEdges(EdgeSource):
             self._dtypes = self._form.dtypes(forms.kept(self._form, first))
             self.columns = [*self._dtypes]
             return
-        proxied, first = proxies.is_proxy(first), proxies.opened(first, proxies.wanted_on_gpu(engine))
+        (first,), proxied = proxies.on_one_side([first], engine)
         self.library = library(_library_of(first), proxied)
         self.columns = list(first.columns)
 
@@ -452,14 +386,6 @@ def _library_of(frame: object) -> str:
             f"yield frames of pandas, polars, pyarrow or cuDF."
         )
     return kind
-
-
-def _opened(frames: Sequence[Frame], engine: object) -> Sequence[Frame]:
-    """Return the frames that proxies hold: all on the GPU, or all on the CPU if that is asked or needed."""
-    found = [proxies.opened(frame, on_gpu=proxies.wanted_on_gpu(engine)) for frame in frames]
-    if len({library_of(frame) for frame in found}) == 1:
-        return found
-    return [proxies.opened(frame, on_gpu=False) for frame in frames]
 
 
 def _check_columns(frame: Frame, columns: Sequence[Hashable]) -> None:

@@ -9,15 +9,14 @@ whose packages are broken can thus be distinguished from a machine without a GPU
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib.util import find_spec
 
 from rapids_trav.engines.interface import DeviceEngine, Engine
 from rapids_trav.errors import TravError, first_line, written
-from rapids_trav.tuning import Layout
 from rapids_trav.utilities.machine import find_driver
 
-__all__ = ["NAMES", "gpu_is_there", "select", "spread_over"]
+__all__ = ["NAMES", "gpu_is_there", "select"]
 
 NAMES = ("auto", "cpu", "cuda")
 PACKAGES = ("cudf", "cupy")
@@ -51,23 +50,6 @@ def select(name: str | Engine, frame_library: str) -> Engine:
     if n_gpus == 0:
         raise TravError(f"engine='cuda' finds no GPU: {DOCTOR}, or use engine='cpu'.")
     return engine
-
-
-def spread_over(
-    engine: Engine, devices: str | Sequence[int], *, shared: bool = False, layout: Layout | None = None
-) -> Engine:
-    """Return an engine on several GPUs, "all" or those named; `engine` itself if there is one GPU only.
-
-    With `shared`, a GPU may be named several times; `layout` is that of each GPU's rows, if it is chosen.
-    """
-    if engine.place != "device":
-        raise TravError(
-            f"devices={written(devices)} is for GPUs, but the graph is on the {engine.name} engine: give a "
-            f"cuDF frame or engine='cuda', or leave devices out."
-        )
-    from rapids_trav.engines.multigpu.devices import on_devices
-
-    return on_devices(engine, devices, shared=shared, layout=layout)
 
 
 def gpu_is_there() -> bool:

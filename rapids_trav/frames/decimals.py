@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import Array, Dtype, Masked, Series, Values, move
 
 LIMIT = 2**63 - 1  # largest sum of integers
@@ -89,6 +90,25 @@ def weight_dtype(dtype: Dtype) -> np.dtype:
     if dtype.kind == "f":
         return np.dtype(np.float32 if dtype.itemsize <= 4 else np.float64)
     return np.dtype(np.int32 if np.can_cast(dtype, np.int32) else np.int64)
+
+
+def with_sums(entries: Values) -> Values:
+    """Return entries; if several have one place, they are added up in int64 or float64."""
+    boolean = entries.dtype.kind == "b"
+    summed = (entries if boolean else entries.astype(sum_dtype(entries.dtype))).tocsr()
+    if summed.nnz == len(entries.data):
+        return entries
+    refuse_overflow(entries.data, repeated=not boolean)
+    return summed.tocoo()
+
+
+def refuse_overflow(weights: Array, repeated: bool) -> None:
+    """Refuse integer weights of repeated edges if all together could pass 2^63 - 1."""
+    if repeated and weights.dtype.kind in "iu" and (total := magnitude(weights)) > LIMIT:
+        raise TravError(
+            f"The edges are repeated, and their weights add up to {total}, more than 2^63 - 1: convert the "
+            f"weights, for example with astype('float64')."
+        )
 
 
 class Decimals:

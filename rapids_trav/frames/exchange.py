@@ -16,7 +16,7 @@ import pandas as pd
 from rapids_trav.errors import TravError, written
 from rapids_trav.frames import forms, proxies
 from rapids_trav.frames.columns import Array, Frame, id_names, written_id
-from rapids_trav.frames.decimals import LIMIT, as_floats, decimals_of, magnitude, sum_dtype
+from rapids_trav.frames.decimals import as_floats, decimals_of, refuse_overflow, sum_dtype
 
 if TYPE_CHECKING:
     import igraph
@@ -100,25 +100,6 @@ def matrix(u: Array, v: Array, weight: Array | None, n: int, directed: bool) -> 
     summed = sparse.csr_array((values, (u, v)), shape=(n, n))
     refuse_overflow(given, repeated=summed.nnz < len(values))
     return summed
-
-
-def with_sums(entries: scipy.sparse.coo_array) -> scipy.sparse.coo_array:
-    """Return entries; if several have one place, they are added up in int64 or float64."""
-    boolean = entries.dtype.kind == "b"
-    summed = (entries if boolean else entries.astype(sum_dtype(entries.dtype))).tocsr()
-    if summed.nnz == len(entries.data):
-        return entries
-    refuse_overflow(entries.data, repeated=not boolean)
-    return summed.tocoo()
-
-
-def refuse_overflow(weights: Array, repeated: bool) -> None:
-    """Refuse integer weights of repeated edges if all together could pass 2^63 - 1."""
-    if repeated and weights.dtype.kind in "iu" and (total := magnitude(weights)) > LIMIT:
-        raise TravError(
-            f"The edges are repeated, and their weights add up to {total}, more than 2^63 - 1: convert the "
-            f"weights, for example with astype('float64')."
-        )
 
 
 def _library(name: str, method: str) -> ModuleType:

@@ -11,10 +11,11 @@ Nothing here imports cuDF: without cudf.pandas there are no proxies.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rapids_trav.frames.columns import Frame
+from rapids_trav.frames.columns import Frame, library_of
 
 MODULE = "cudf.pandas"
 WRAPPERS = "cudf.pandas._wrappers.pandas"  # imported by cudf.pandas.install(); defines the proxy classes
@@ -61,6 +62,19 @@ def opened(obj: Any, on_gpu: bool) -> Any:
     if any(is_proxy(item) or kind in (*_SEQUENCES, dict) for kind, item in one_of_each.items()):
         return type(obj)(opened(item, on_gpu) for item in obj)
     return obj
+
+
+def on_one_side(frames: Sequence[Frame], engine: object) -> tuple[Sequence[Frame], bool]:
+    """Return the frames that proxies hold, and whether the first is a proxy.
+
+    All are on the GPU, or all on the CPU if that is asked or needed.
+    """
+    if not active():
+        return frames, False
+    proxied, found = is_proxy(frames[0]), [opened(frame, wanted_on_gpu(engine)) for frame in frames]
+    if len({library_of(frame) for frame in found}) > 1:
+        found = [opened(frame, on_gpu=False) for frame in frames]
+    return found, proxied
 
 
 def wanted_on_gpu(engine: object) -> bool:

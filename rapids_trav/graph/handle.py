@@ -10,7 +10,7 @@ from typing import Generic
 from rapids_trav.algorithms import levels
 from rapids_trav.algorithms.options import Direction
 from rapids_trav.distributed import clusters
-from rapids_trav.edges.sources import DaskEdges, Ends, open_edges
+from rapids_trav.edges.sources import DaskEdges, open_edges
 from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.kinds import FrameT
@@ -23,7 +23,7 @@ from rapids_trav.graph.properties import Questions
 from rapids_trav.graph.search_methods import SearchMethods
 from rapids_trav.saved import graphs
 from rapids_trav.storage import build
-from rapids_trav.storage.build_options import BuildOptions, Order
+from rapids_trav.storage.build_options import BuildOptions, Ends, Order
 from rapids_trav.storage.memory_errors import as_memory_error, telling_of_memory
 from rapids_trav.utilities.progress import ProgressOption, shown
 
@@ -208,11 +208,15 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         with shown("building the graph", progress):
             try:
                 source = open_edges(edges, engine)
+                cluster = None
                 if isinstance(source, DaskEdges) or options.for_workers:
                     cluster = clusters.cluster_for(source, options)
-                    if cluster is not None:
-                        return cls._asking(clusters.build(source, options, cluster))
-                return cls._asking(build.build(source, options, LocalGraph))
+                questions: Questions = (
+                    build.build(source, options, LocalGraph)
+                    if cluster is None
+                    else clusters.build(source, options, cluster)
+                )
+                return cls._asking(questions)
             except (MemoryError, RuntimeError) as error:
                 raise as_memory_error(error, "building the graph", engine)  # noqa: B904 -- itself, or has its cause
 

@@ -141,7 +141,11 @@ def engine_for(engine: str | Engine, devices: str | Sequence[int] | None) -> Eng
     if isinstance(engine, str) and engine == "auto":
         engine = "cuda" if find_driver().gpus and all(map(find_version, GPU_PACKAGES)) else "cpu"
     runner = engines.select(engine, "pandas")
-    return runner if devices is None else engines.spread_over(runner, devices)
+    if devices is None:
+        return runner
+    from rapids_trav.engines.multigpu.devices import spread_over
+
+    return spread_over(runner, devices)
 
 
 def check(scale: int, edge_factor: int, roots: int, seed: int) -> tuple[int, int, int, int]:

@@ -1,19 +1,23 @@
 """Maps of vertex ids that are not integers; `maps` describes the interface.
 
-`ValueIds` leaves strings, dates and other values to the frame library.  `CategoryIds` map the integer codes
-of a categorical dtype.  `TupleIds` combine the columns of a several-column id two at a time.
+`ValueIds` leaves strings, dates and other values to the frame library, and `merge_values` sorts them.
+`CategoryIds` map the integer codes of a categorical dtype.  `TupleIds` combine the columns of a
+several-column id two at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from types import ModuleType
 
 import numpy as np
+import pandas as pd
 
-from rapids_trav.frames.columns import Dtype, move
+from rapids_trav.errors import TravError, written
+from rapids_trav.frames.columns import Dtype, is_object, move
 from rapids_trav.ids.maps import (
     Array,
     AscendingIds,
@@ -165,3 +169,68 @@ def pair_keys(first: Array, second: Array, n_second: int) -> Array:
     keys = first.astype(np.int64) * n_second + second
     keys[(first < 0) | (second < 0)] = -1
     return keys
+
+
+def merge_values(
+    vocabularies: Sequence[Column], dtype: Dtype, library: Library
+) -> tuple[np.ndarray | None, Column]:
+    """Return the rank of each value if they are many strings, and the distinct values in ascending order.
+
+    Strings are in `dtype`, times in its time zone.
+    """
+    values = library.concat([_in_zone_of(dtype, values) for values in vocabularies], ignore_index=True)
+    strings = library.factorize_strings(values, ascending=True)
+    places, merged = strings or (None, values.drop_duplicates().sort_values().reset_index(drop=True))
+    if merged.dtype != dtype and family(dtype) == "text":
+        merged = merged.astype(dtype)
+    if places is None:
+        _check_order(merged)
+    return places, merged
+
+
+def _in_zone_of(dtype: Dtype, values: Column) -> Column:
+    """Convert times to the time zone of `dtype`, if both have one; return other values unchanged."""
+    zone, own = _zone(dtype), _zone(values.dtype)
+    return values if zone is None or own in (None, zone) else values.dt.tz_convert(zone)
+
+
+def _zone(dtype: Dtype) -> object:
+    """Return the time zone of a dtype of pandas, cuDF or Arrow; None if it has none."""
+    return getattr(getattr(dtype, "pyarrow_dtype", dtype), "tz", None)
+
+
+def no_common_order(names: Sequence[Hashable], error: TypeError | ValueError) -> TravError:
+    """Return the error for columns of these names, whose values could not be sorted."""
+    columns = list(dict.fromkeys(map(repr, names)))
+    if isinstance(error, UnicodeEncodeError):
+        return TravError(
+            f"Column {' or '.join(columns)} holds a string that is not valid Unicode ({error}): "
+            f"replace it, for example with str.encode('utf-8', 'replace').str.decode('utf-8')."
+        )
+    holds = f"Column {columns[0]} holds" if len(columns) == 1 else f"Columns {' and '.join(columns)} hold"
+    return TravError(
+        f"{holds} values that have no common order ({error}): convert them, for example with astype(str)."
+    )
+
+
+def has_order(values: Column) -> bool:
+    try:
+        _check_order(values.sort_values())
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _check_order(values: Column) -> None:
+    """Refuse objects, such as sets, some of which are neither less nor greater than others."""
+    if is_object(values.dtype) and pd.api.types.infer_dtype(values) == "mixed":
+        for one, other in pairwise(values):
+            if not one < other:
+                raise ValueError(f"neither of {written(one)} and {written(other)} comes first")
+
+
+def family(dtype: Dtype) -> str:
+    """Return the family of dtypes that may hold the same ids: strings are one family, dates another."""
+    if dtype.kind in "mM":
+        return dtype.kind
+    return "text" if is_object(dtype) or pd.api.types.is_string_dtype(dtype) else str(dtype)

@@ -26,7 +26,7 @@ ANY_DECIMAL = pd.ArrowDtype(pa.decimal256(76, 38))  # for columns of Python's `D
 
 def lookup(what: str, vertices: Values, ids: IdMap, library: Library) -> Array:
     """Return internal ids of the vertices that an argument names; a few cost no kernel launch."""
-    vertices = forms.opened(proxies.opened(vertices, on_gpu=library.name == "cudf"))
+    vertices = _opened(vertices, on_gpu=library.name == "cudf")
     try:
         return _looked_up(what, vertices, ids, library)
     except TravError as error:
@@ -37,6 +37,15 @@ def lookup(what: str, vertices: Values, ids: IdMap, library: Library) -> Array:
             f"{str(error).rstrip('.')}; a tuple is one id only if ids have several columns, as with "
             f"graph(src=[...], dst=[...])."
         ) from error
+
+
+def _opened(vertices: Values, on_gpu: bool) -> Values:
+    return forms.opened(proxies.opened(vertices, on_gpu=on_gpu))
+
+
+def components(what: str, vertices: Values, width: int, library: Library) -> list[Values]:
+    """Return the components of the ids that an argument names in any form, one list-like for each column."""
+    return split(what, _opened(vertices, on_gpu=library.name == "cudf"), width)
 
 
 def _looked_up(what: str, vertices: Values, ids: IdMap, library: Library) -> Array:
@@ -399,7 +408,7 @@ def split(what: str, vertices: Values, width: int) -> list[Values]:
 
 def each_vertex(what: str, given: Values, width: int, on_gpu: bool) -> Iterator[Hashable]:
     """Return an iterator over the vertices, of `width` columns, that the argument called `what` names."""
-    given = forms.opened(proxies.opened(given, on_gpu=on_gpu))
+    given = _opened(given, on_gpu)
     if given is None or library_of(given):
         columns = split(what, given, width)  # refuses None
         return (row[0] for row in _rows(columns)) if width == 1 else _rows(columns)

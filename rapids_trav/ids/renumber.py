@@ -6,6 +6,9 @@
 - Integers of any width and sign are read unchanged; whole floats are read as integers.
 - Categoricals stay unchanged; everything else is factorized.
 
+`renumber_distinct` keeps only the distinct ids, twice, and one list of columns at a time, but reads the lists
+again for each column of an id; the code that needs the internal ids reads them once more.
+
 - Integers (and whole floats) whose range is at most `DENSE` times their number are marked in a table of
   flags; a map without gaps stores nothing, one with gaps stores the ids in ascending order.  Wider ranges are
   sorted.
@@ -24,7 +27,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from types import ModuleType
 from typing import Any
 
@@ -32,10 +34,20 @@ import numpy as np
 import pandas as pd
 
 from rapids_trav.errors import TravError, plain, written
-from rapids_trav.frames.columns import Dtype, is_object, move
+from rapids_trav.frames.columns import Dtype, Series, is_object, move
 from rapids_trav.frames.libraries import check_arrow
-from rapids_trav.ids.composite_ids import CategoryIds, TupleIds, ValueIds, pair_keys, same_categories
-from rapids_trav.ids.lookup import is_decimal, names_nothing
+from rapids_trav.ids.composite_ids import (
+    CategoryIds,
+    TupleIds,
+    ValueIds,
+    family,
+    has_order,
+    merge_values,
+    no_common_order,
+    pair_keys,
+    same_categories,
+)
+from rapids_trav.ids.lookup import is_decimal, known_again, names_nothing
 from rapids_trav.ids.maps import (
     Array,
     Column,
@@ -53,6 +65,8 @@ Codes = Callable[[int], Array]  # from the position of a column or list of ids t
 
 DENSE = 2  # widest range, as a multiple of the number of ids given, for which a table is used
 SMALL_TABLE = 1 << 16  # ranges up to this always use a table
+FEW = 1 << 20  # ids that are collected before duplicates are removed
+GAPS = 2  # cap on the ids counted per distinct one, which bounds the size of a table over their range
 TEXT, INT8, INT64 = "astype(str)", "astype('int8')", "astype('int64')"  # remedies, as pandas has them
 
 
@@ -296,7 +310,7 @@ def refuse_mixtures(parts: Sequence[IdColumn], library: Library) -> None:
         if other.kind != one.kind:
             _refuse_mixture(one, other, library)
     for other in parts:
-        if one.kind == "value" and _family(other.dtype) != _family(one.dtype):
+        if one.kind == "value" and family(other.dtype) != family(one.dtype):
             _refuse_mixture(one, other, library)
 
 
@@ -335,71 +349,6 @@ def common_dtype(parts: Sequence[IdColumn], library: Library) -> Dtype:
     if all(isinstance(dtype, np.dtype) for dtype in dtypes):
         return np.result_type(*dtypes)
     return library.concat([library.column([], dtype=dtype) for dtype in dtypes]).dtype
-
-
-def merge_values(
-    vocabularies: Sequence[Column], dtype: Dtype, library: Library
-) -> tuple[np.ndarray | None, Column]:
-    """Return the rank of each value if they are many strings, and the distinct values in ascending order.
-
-    Strings are in `dtype`, times in its time zone.
-    """
-    values = library.concat([_in_zone_of(dtype, values) for values in vocabularies], ignore_index=True)
-    strings = library.factorize_strings(values, ascending=True)
-    places, merged = strings or (None, values.drop_duplicates().sort_values().reset_index(drop=True))
-    if merged.dtype != dtype and _family(dtype) == "text":
-        merged = merged.astype(dtype)
-    if places is None:
-        _check_order(merged)
-    return places, merged
-
-
-def _in_zone_of(dtype: Dtype, values: Column) -> Column:
-    """Convert times to the time zone of `dtype`, if both have one; return other values unchanged."""
-    zone, own = _zone(dtype), _zone(values.dtype)
-    return values if zone is None or own in (None, zone) else values.dt.tz_convert(zone)
-
-
-def _zone(dtype: Dtype) -> object:
-    """Return the time zone of a dtype of pandas, cuDF or Arrow; None if it has none."""
-    return getattr(getattr(dtype, "pyarrow_dtype", dtype), "tz", None)
-
-
-def no_common_order(names: Sequence[Hashable], error: TypeError | ValueError) -> TravError:
-    """Return the error for columns of these names, whose values could not be sorted."""
-    columns = list(dict.fromkeys(map(repr, names)))
-    if isinstance(error, UnicodeEncodeError):
-        return TravError(
-            f"Column {' or '.join(columns)} holds a string that is not valid Unicode ({error}): "
-            f"replace it, for example with str.encode('utf-8', 'replace').str.decode('utf-8')."
-        )
-    holds = f"Column {columns[0]} holds" if len(columns) == 1 else f"Columns {' and '.join(columns)} hold"
-    return TravError(
-        f"{holds} values that have no common order ({error}): convert them, for example with astype(str)."
-    )
-
-
-def has_order(values: Column) -> bool:
-    try:
-        _check_order(values.sort_values())
-    except (TypeError, ValueError):
-        return False
-    return True
-
-
-def _check_order(values: Column) -> None:
-    """Refuse objects, such as sets, some of which are neither less nor greater than others."""
-    if is_object(values.dtype) and pd.api.types.infer_dtype(values) == "mixed":
-        for one, other in pairwise(values):
-            if not one < other:
-                raise ValueError(f"neither of {written(one)} and {written(other)} comes first")
-
-
-def _family(dtype: Dtype) -> str:
-    """Return the family of dtypes that may hold the same ids: strings are one family, dates another."""
-    if dtype.kind in "mM":
-        return dtype.kind
-    return "text" if is_object(dtype) or pd.api.types.is_string_dtype(dtype) else str(dtype)
 
 
 def renumber_integers(
@@ -486,3 +435,74 @@ def renumber(lists: Lists, width: int, library: Library, xp: ModuleType) -> tupl
         key_ids, codes = renumber_integers(keys, np.dtype(np.int64), library, xp)
         ids = TupleIds(ids, second, key_ids)
     return ids, codes
+
+
+def renumber_distinct(lists: Lists, width: int, library: Library, xp: ModuleType) -> IdMap:
+    """Return the map that `renumber` would make of these lists, iterating over them `width` times."""
+    components = [Renumbering(library, xp) for _ in range(width)]
+    for columns in lists:
+        for component, (name, column) in zip(components, columns, strict=True):
+            part = read(name, column, library, xp)
+            if part.rows or not component.parts:
+                component.parts.append(part)
+            _compact(component.parts, library, xp, FEW)
+    for component in components:
+        _compact(component.parts, library, xp, 0)
+    ids, _ = components[0].finish()
+    for i, component in enumerate(components[1:], 1):
+        second, _ = component.finish()
+        ids = _combined(ids, second, lists, i, library, xp)
+    return ids
+
+
+def _combined(
+    first: IdMap, second: IdMap, lists: Lists, i: int, library: Library, xp: ModuleType
+) -> TupleIds:
+    """Return the map of pairs of the ids of columns 0 to i - 1 with those of column i."""
+    encode = first.encoder(many=True), second.encoder(many=True)
+    found: list = []
+    for columns in lists:
+        values = [column for _, column in columns]
+        one = known_again(encode[0], values[:i], library, xp)
+        other = known_again(encode[1], values[i : i + 1], library, xp)
+        found.append(xp.unique(pair_keys(one, other, second.n)))
+        if sum(map(len, found[1:])) > max(len(found[0]), FEW):
+            found = [xp.unique(xp.concatenate(found))]
+    keys, _ = renumber_integers([xp.unique(xp.concatenate(found))], np.dtype(np.int64), library, xp)
+    return TupleIds(first, second, keys)
+
+
+def _compact(parts: list[IdColumn], library: Library, xp: ModuleType, few: int) -> None:
+    """Merge parts of one kind once the added ones are as large as the part to which they are added."""
+    sizes = [len(part.data[1] if part.kind == "value" else part.data) for part in parts]
+    if sum(sizes[1:]) <= max(*sizes[:1], few) and few:
+        return
+    merged: list[IdColumn] = []
+    while parts:
+        alike = [part for part in parts if _alike(part, parts[0])]
+        parts[:] = [part for part in parts if not _alike(part, alike[0])]
+        merged.append(_merged(alike, library, xp))
+    parts[:] = merged
+
+
+def _alike(one: IdColumn, other: IdColumn) -> bool:
+    if one.kind != other.kind or one.kind == "category":
+        return one.kind == other.kind and same_categories(one.dtype, other.dtype)
+    return one.dtype == other.dtype
+
+
+def _merged(parts: list[IdColumn], library: Library, xp: ModuleType) -> IdColumn:
+    """Merge the distinct ids of all parts; `rows` bounds how sparse they may be for a table."""
+    data: Series | tuple[Array, Series]
+    if parts[0].kind == "integer":
+        arrays = [part.data for part in parts]
+        array = arrays[0] if len(arrays) == 1 else xp.concatenate(arrays)
+        data = pd.unique(array) if xp is np else xp.unique(array)  # on the CPU hashing is faster than sorting
+        size = len(data)
+    elif parts[0].kind == "category":
+        data = library.concat([part.data for part in parts]).drop_duplicates().reset_index(drop=True)
+        size = len(data)
+    else:
+        uniques = library.concat([part.data[1] for part in parts]).drop_duplicates().reset_index(drop=True)
+        data, size = (xp.zeros(0, dtype=np.int64), uniques), len(uniques)
+    return replace(parts[0], rows=min(sum(part.rows for part in parts), GAPS * size), data=data)

@@ -20,18 +20,16 @@ import numpy as np
 import pandas as pd
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.edges.sources import EdgeSource, edge_columns
-from rapids_trav.engines import select, spread_over
+from rapids_trav.edges.sources import EdgeSource
+from rapids_trav.engines import select
 from rapids_trav.engines.interface import Engine, SpreadEngine
-from rapids_trav.errors import TravError, warn
-from rapids_trav.frames import forms, proxies
+from rapids_trav.errors import EdgeColumnsError, TravError, listed, warn
 from rapids_trav.frames.columns import Dtype, Series, Values, move, require_column
 from rapids_trav.frames.decimals import Decimals, decimals_of, weight_dtype
 from rapids_trav.ids.degree_order import ReorderedIds, degrees, descending
-from rapids_trav.ids.distinct import renumber_distinct
-from rapids_trav.ids.lookup import isolated, split
+from rapids_trav.ids.lookup import components, isolated
 from rapids_trav.ids.maps import IdMap
-from rapids_trav.ids.renumber import renumber
+from rapids_trav.ids.renumber import renumber, renumber_distinct
 from rapids_trav.memory.budget import Budget, holding
 from rapids_trav.memory.model.build import (
     PASS_ROW_BYTES,
@@ -42,11 +40,11 @@ from rapids_trav.memory.model.build import (
     order_bytes,
     renumber_bytes,
 )
-from rapids_trav.storage.build_options import BuildOptions
+from rapids_trav.storage.build_options import BuildOptions, Ends
 from rapids_trav.storage.edge_rows import EdgeRows, Weight
 from rapids_trav.storage.in_memory import GraphEdges, InMemory, Parts
 from rapids_trav.storage.limited import Limited
-from rapids_trav.storage.memory_errors import as_memory_error, is_out_of_memory, telling_of_memory
+from rapids_trav.storage.memory_errors import as_memory_error, is_out_of_memory
 from rapids_trav.storage.on_devices import OnDevices
 from rapids_trav.storage.paged import Paged
 from rapids_trav.storage.spilled_build import LimitedArrays, SpilledBuild, least_bytes
@@ -66,19 +64,21 @@ def build(source: EdgeSource, options: BuildOptions, kind: type[Parts]) -> Parts
     directed = bool(source.defaults.directed if options.directed is None else options.directed)
     engine = select(options.engine, source.library.name)
     if options.devices is not None:
+        from rapids_trav.engines.multigpu.devices import spread_over  # which one device does not need
+
         engine = spread_over(
             engine, options.devices, shared=options.ranks_share_devices, layout=options.layout
         )
     read = BuildPass(source, options)
     limits = MemoryLimits.of(engine, source.count_rows(), directed, options.memory_limit, options.spill)
-    try:
-        return _build(read, directed, options, limits, kind)
-    except (MemoryError, RuntimeError) as error:
-        less = limits.of_what_is_free() if is_out_of_memory(error) else None
-        if less is None:
-            raise as_memory_error(error, "building the graph", engine)  # noqa: B904 -- itself, or has its cause
-    with telling_of_memory("building the graph", engine):
-        return _build(read, directed, options, less, kind)
+    while True:
+        try:
+            return _build(read, directed, options, limits, kind)
+        except (MemoryError, RuntimeError) as error:
+            less = limits.of_what_is_free() if is_out_of_memory(error) else None
+            if less is None:
+                raise as_memory_error(error, "building the graph", engine)  # noqa: B904 -- has its cause
+        limits = less
 
 
 def _build(
@@ -87,10 +87,8 @@ def _build(
     engine, times = limits.engine, PhaseTimes(limits.engine.synchronize)
     source = sliced(read.source, limits.reading)
     with times.phase("renumber"):
-        if limits.reads_whole(read.source, read.ends):
-            ids, codes = read.number(engine.xp)
-        else:  # the edges are read again, since their ids take too much memory
-            ids, codes = read.number_in(source, engine.xp), None
+        # If the ids take too much memory, the edges are read again in internal ids.
+        ids, codes = read.number(engine.xp, None if limits.reads_whole(read.source, read.ends) else source)
     vertex_order = options.vertex_order(engine.degree_sort)
     placement = limits.place(
         ids.n,
@@ -156,6 +154,58 @@ def sliced(source: EdgeSource, limit: int | None) -> EdgeSource:
     return source.sliced(max(FEWEST_ROWS, min(limit // PASS_ROW_BYTES, MOST_ROWS)))
 
 
+def edge_columns(source: EdgeSource, src: Ends, dst: Ends) -> tuple[list[Hashable], list[Hashable]]:
+    """Return the columns of sources and destinations: those named, else the default pair that exists."""
+    if not source.columns:
+        raise EdgeColumnsError("The edges have no columns: give a frame with a column for each end.")
+    if src is None and dst is None and {"src", "dst"} <= set(source.columns):  # as `usual_ends` would find
+        src, dst = "src", "dst"
+    elif src is None and dst is None:
+        from rapids_trav.io.columns import usual_ends  # the package imports parsers, which frames do not need
+
+        found = usual_ends(list(dict.fromkeys(name for name in source.columns if isinstance(name, str))))
+        if found is None:
+            raise EdgeColumnsError(
+                f"The edges have neither columns 'src' and 'dst' nor 'source' and 'destination': "
+                f"name them with src= and dst=, from {listed(source.columns)}."
+            )
+        src, dst = found
+    if src is None or dst is None:
+        missing = "dst" if dst is None else "src"
+        raise TravError(f"Only one end of the edges is named: give {missing}= as well.")
+    sides = _side(source, "src", src), _side(source, "dst", dst)
+    widths = len(sides[0]), len(sides[1])
+    if widths[0] != widths[1] or not widths[0]:
+        raise TravError(
+            f"src names {widths[0]} column{'' if widths[0] == 1 else 's'} and dst names {widths[1]}: "
+            f"give both ends the same number, at least one."
+        )
+    for name in (*sides[0], *sides[1]):
+        require_column(source.columns, name)
+    if sides[0] == sides[1]:
+        raise TravError(f"src and dst both name {listed(sides[0])}: give each end its own column.")
+    return sides
+
+
+def _side(source: EdgeSource, end: str, columns: Hashable | Sequence[Hashable]) -> list[Hashable]:
+    """Return the columns of one end as a list; a tuple may be the label of one column."""
+    if isinstance(columns, (list, pd.Index)) or (
+        isinstance(columns, tuple) and columns not in source.columns
+    ):
+        names = list(columns)
+    else:
+        names = [columns]
+    for name in names:
+        try:
+            hash(name)
+        except TypeError:
+            raise TravError(
+                f"{end} holds a {type(name).__name__}, not the name of a column: "
+                f"give the name of a column of the edges, or a list of names."
+            ) from None
+    return names
+
+
 class BuildPass:
     """A pass over the columns that the caller names, or that the edges have.
 
@@ -172,8 +222,7 @@ class BuildPass:
             require_column(source.columns, self.weight)
         self._extra: list[list[Values]] = []  # ids by column
         if options.vertices is not None:
-            vertices = forms.opened(proxies.opened(options.vertices, on_gpu=source.library.name == "cudf"))
-            self._extra.append(split("vertices", vertices, len(self.sides[0])))
+            self._extra.append(components("vertices", options.vertices, len(self.sides[0]), source.library))
         if source.defaults.vertices is not None:
             self._extra.append([source.defaults.vertices])
         self.chunks = 0
@@ -185,17 +234,17 @@ class BuildPass:
         """Digits after the point of decimal weights that integers hold; None for all others."""
         return self._decimals.scale if self.weight_dtype == np.int64 and self._decimals.found else None
 
-    def number(self, xp: ModuleType) -> tuple[IdMap, Pairs]:
-        """Number the vertices; return the map of their ids, and the edges in internal ids."""
-        self._reading = self.source
-        ids, codes = renumber(self, len(self.sides[0]), self.source.library, xp)
+    def number(self, xp: ModuleType, slices: EdgeSource | None) -> tuple[IdMap, Pairs | None]:
+        """Number the vertices; return the map of their ids, and the edges in internal ids.
+
+        With `slices` of the edges, these are read once for each column of an id, and only ids are kept.
+        """
+        self._reading, width = slices or self.source, len(self.sides[0])
+        if slices is not None:
+            return renumber_distinct(self, width, slices.library, xp), None
+        ids, codes = renumber(self, width, self.source.library, xp)
         n = 2 * self.chunks
         return ids, lambda: zip(map(codes, range(0, n, 2)), map(codes, range(1, n, 2)), strict=True)
-
-    def number_in(self, slices: EdgeSource, xp: ModuleType) -> IdMap:
-        """Return the map of the same edges in slices, read once for each column of an id."""
-        self._reading = slices
-        return renumber_distinct(self, len(self.sides[0]), slices.library, xp)
 
     def __iter__(self) -> Iterator[list[tuple[Hashable, Series]]]:
         self.chunks = self.n_edges = 0
@@ -214,15 +263,15 @@ class BuildPass:
             report(self.n_edges, total, "rows")
             if self._extra:
                 dtypes = [frame[name].dtype for name in self.sides[0]]
-        if self.weight_dtype not in (None, np.int64) and self._decimals.found:
+        if self.weight is not None and self.weight_dtype != np.int64 and self._decimals.found:
             warn(
                 f"weight={self.weight!r} holds decimals that do not fit 64 bits without their point, one of "
                 f"them or their sum, so that they are rounded to float64: scale them, or give float64."
             )
-        for components in self._extra:
+        for vertices in self._extra:
             yield [
                 ("vertices", isolated(values, dtype, self.source.library))
-                for values, dtype in zip(components, dtypes, strict=True)
+                for values, dtype in zip(vertices, dtypes, strict=True)
             ]
 
     def _check_weight(self, column: Series) -> None:

@@ -10,7 +10,6 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from rapids_trav.edges.sources import Ends
 from rapids_trav.engines.interface import Engine
 from rapids_trav.errors import TravError, written
 from rapids_trav.tuning import BuildTuning, Layout, SortBackEnd, tuned
@@ -19,6 +18,7 @@ from rapids_trav.utilities.locations import folder
 from rapids_trav.utilities.progress import ProgressOption, check_progress
 from rapids_trav.utilities.sizes import parse_limit
 
+Ends = Hashable | Sequence[Hashable] | None
 Order = Literal["degree", "locality", "ids"]
 
 

@@ -17,8 +17,7 @@ from rapids_trav.frames import libraries, strings
 from rapids_trav.frames.libraries import library
 from rapids_trav.frames.strings import distinct_strings
 from rapids_trav.ids.composite_ids import ValueIds
-from rapids_trav.ids.distinct import renumber_distinct
-from rapids_trav.ids.renumber import renumber
+from rapids_trav.ids.renumber import renumber, renumber_distinct
 
 PANDAS = library("pandas")
 DTYPES = {

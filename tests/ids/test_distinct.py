@@ -13,8 +13,7 @@ from random_graphs import common, labels
 
 from rapids_trav import TravError
 from rapids_trav.frames.libraries import library
-from rapids_trav.ids.distinct import renumber_distinct
-from rapids_trav.ids.renumber import renumber
+from rapids_trav.ids.renumber import renumber, renumber_distinct
 
 PANDAS = library("pandas")
 
@@ -60,7 +59,7 @@ def test_the_map_is_the_same(data, few):
         for one in lists
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rapids_trav.ids.distinct.FEW", few)
+        patch.setattr("rapids_trav.ids.renumber.FEW", few)
         check(columns, width)
 
 
@@ -88,7 +87,7 @@ def test_the_map_is_the_same(data, few):
 )
 @pytest.mark.parametrize("few", [0, 100])
 def test_kinds_of_ids(monkeypatch, parts, few):
-    monkeypatch.setattr("rapids_trav.ids.distinct.FEW", few)
+    monkeypatch.setattr("rapids_trav.ids.renumber.FEW", few)
     check([[part] for part in parts])
 
 

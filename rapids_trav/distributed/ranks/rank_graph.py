@@ -27,7 +27,6 @@ from rapids_trav.distributed.ranks.rank_rows import Ends, RankRows, RankSource
 from rapids_trav.distributed.ranks.rank_values import RankAnswers, RankValues
 from rapids_trav.distributed.ranks.renumber_spread import build_ids
 from rapids_trav.distributed.ranks.spread_ids import NumberedIds, SpreadMap
-from rapids_trav.edges.sources import edge_columns
 from rapids_trav.engines.interface import Engine
 from rapids_trav.engines.multigpu.partition import ROUND_EDGES, build
 from rapids_trav.errors import TravError, a_type, listed
@@ -35,6 +34,7 @@ from rapids_trav.frames.columns import Dtype, Frame, id_names, library_of
 from rapids_trav.ids.lookup import isolated, split
 from rapids_trav.ids.maps import Column
 from rapids_trav.memory.budget import Budget
+from rapids_trav.storage.build import edge_columns
 from rapids_trav.storage.in_memory import InMemory
 from rapids_trav.utilities.progress import PhaseTimes, report
 

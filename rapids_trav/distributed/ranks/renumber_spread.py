@@ -40,7 +40,7 @@ from rapids_trav.distributed.ranks.spread_ids import (
 from rapids_trav.distributed.ranks.values import Held, Integers, Kind, Labels, Values
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import Array, Dtype, move
-from rapids_trav.ids.composite_ids import ValueIds, pair_keys
+from rapids_trav.ids.composite_ids import ValueIds, has_order, no_common_order, pair_keys
 from rapids_trav.ids.maps import Column, RangeIds, SortedIds
 from rapids_trav.ids.renumber import (
     Codes,
@@ -48,8 +48,6 @@ from rapids_trav.ids.renumber import (
     Renumbering,
     common_dtype,
     common_integer_dtype,
-    has_order,
-    no_common_order,
     renumber_integers,
 )
 

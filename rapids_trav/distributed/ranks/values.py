@@ -18,9 +18,9 @@ from rapids_trav.distributed.ranks.columns import exchange_columns
 from rapids_trav.distributed.ranks.numbering import sendable
 from rapids_trav.distributed.ranks.rank import Rank
 from rapids_trav.frames.columns import Array, Dtype, Masked, move
-from rapids_trav.ids.composite_ids import ValueIds
+from rapids_trav.ids.composite_ids import ValueIds, merge_values
 from rapids_trav.ids.maps import Column, RangeIds, SortedIds, integers, wide
-from rapids_trav.ids.renumber import Codes, IdColumn, Renumbering, merge_values, renumber_integers
+from rapids_trav.ids.renumber import Codes, IdColumn, Renumbering, renumber_integers
 
 Values = Array | Column  # distinct ids in ascending order
 Held = RangeIds | SortedIds | ValueIds

@@ -189,8 +189,18 @@ def _rows_of(view: View) -> SpreadRows | None:
     return cast(SpreadView, view).spread() if view.n_vertices else None
 
 
-def on_devices(engine: Engine, given: str | Sequence[int], *, shared: bool, layout: Layout | None) -> Engine:
-    """Return an engine on these GPUs; see `engines.spread_over`."""
+def spread_over(
+    engine: Engine, given: str | Sequence[int], *, shared: bool = False, layout: Layout | None = None
+) -> Engine:
+    """Return an engine on several GPUs, "all" or those named; `engine` itself if there is one GPU only.
+
+    With `shared`, a GPU may be named several times; `layout` is that of each GPU's rows, if it is chosen.
+    """
+    if engine.place != "device":
+        raise TravError(
+            f"devices={written(given)} is for GPUs, but the graph is on the {engine.name} engine: give a "
+            f"cuDF frame or engine='cuda', or leave devices out."
+        )
     if not isinstance(engine, CudaEngine):
         raise TravError(
             f"devices={written(given)} needs the engine of this package, not {written(engine)}: leave out "
