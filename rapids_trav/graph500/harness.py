@@ -22,7 +22,7 @@ import pandas as pd
 
 from rapids_trav import engines, generators
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.interface import BfsOptions, Engine, Search
+from rapids_trav.engines.interface import BfsOptions, Engine, Search, SpreadEngine
 from rapids_trav.errors import TravError, written
 from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.libraries import library
@@ -30,7 +30,7 @@ from rapids_trav.graph.handle import Graph
 from rapids_trav.graph500 import validation
 from rapids_trav.graph500.report import Report, row_of
 from rapids_trav.storage.build_options import BuildOptions
-from rapids_trav.storage.on_devices import OnDevices, is_spread
+from rapids_trav.storage.on_devices import OnDevices
 from rapids_trav.utilities.checks import flag, integer
 from rapids_trav.utilities.machine import GPU_PACKAGES, find_driver, find_version
 from rapids_trav.utilities.progress import ProgressOption, shown
@@ -97,7 +97,7 @@ def run(
     runner = engine_for(engine, devices)
     n_edges = edge_factor << scale
     device = validation.functions_of(runner.name)
-    spread = runner.devices if is_spread(runner) else ()
+    spread = runner.devices if isinstance(runner, SpreadEngine) else ()
     notify = notify or (lambda step, done, total: None)
 
     def report(step: str, done: int, total: int) -> None:
@@ -216,7 +216,7 @@ class _Bench:
         """Run kernel 1: find the vertices, renumber, and build the arrays that searches read."""
         graph = Graph.from_edges(edges, "src", "dst", engine=self.engine)
         view = graph.storage.view()
-        if not is_spread(self.engine):  # which has its rows by now
+        if not isinstance(self.engine, SpreadEngine):  # which has its rows by now
             _ = view.out, view.into  # built at first access
         return graph
 

@@ -9,7 +9,6 @@ import threading
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TypeGuard
 
 from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.engines.interface import Engine, Replica, SpreadEngine, SpreadRows
@@ -17,11 +16,6 @@ from rapids_trav.errors import TravMemoryError
 from rapids_trav.memory.model.build import graph_bytes
 from rapids_trav.storage.in_memory import AdjacencySet, GraphEdges, InMemory, MemoryView
 from rapids_trav.utilities.sizes import readable
-
-
-def is_spread(engine: Engine) -> TypeGuard[SpreadEngine]:
-    """Return whether the engine's searches run on several devices together."""
-    return isinstance(engine, SpreadEngine)
 
 
 class OnDemand(AdjacencySet):

@@ -8,6 +8,7 @@ import pytest
 from graph500_trees import DST, LEVEL, MUTATIONS, PARENT, ROOT, SRC, garbage, lasso, mutated
 
 from rapids_trav import engines, generators, graph500
+from rapids_trav.engines.multigpu import devices
 from rapids_trav.errors import TravError
 from rapids_trav.graph500 import harness
 
@@ -96,8 +97,8 @@ def test_a_run_leaves_the_allocator_as_it_was(cupy):
 @pytest.fixture(params=["shared", pytest.param("several", marks=pytest.mark.multigpu)])
 def spread(request, monkeypatch):
     """Return the devices of two ranks: one GPU that both share, or two.  Small graphs are spread too."""
-    over = engines.spread_over
-    monkeypatch.setattr(engines, "spread_over", lambda engine, devices: over(engine, devices, shared=True))
+    over = devices.spread_over
+    monkeypatch.setattr(devices, "spread_over", lambda engine, named: over(engine, named, shared=True))
     return [0, 0] if request.param == "shared" else [0, 1]
 
 
@@ -118,7 +119,7 @@ def test_the_steps_of_a_run_by_ranks(cupy, spread):
 
     steps = SimpleNamespace(**vars(cuda) | {"LIBRARY": "pandas"})
     frames = list(generators.rmat_frames(9, seed=2, rows=5000))
-    engine = engines.spread_over(engines.select("cuda", "pandas"), spread)
+    engine = devices.spread_over(engines.select("cuda", "pandas"), spread)
     bench = harness._Bench(steps, engine, frames, 1 << 9)
     bench.src, bench.dst = (list(map(cupy.asarray, ends)) for ends in (bench.src, bench.dst))
     roots = harness.draw_roots(bench.has_neighbor(), 5, 1)
