@@ -1,15 +1,20 @@
-"""Decimal numbers as integers of their last digit, and back; sums of weights, in a type that holds them."""
+"""Weights of edges: decimals as integers of their last digit, and back; sums, in a type that holds them."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from types import ModuleType
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from rapids_trav.errors import TravError
+from rapids_trav.errors import TravError, warn
 from rapids_trav.frames.columns import Array, Dtype, Masked, Series, Values, move
+
+if TYPE_CHECKING:
+    from rapids_trav.frames.libraries import Library
 
 LIMIT = 2**63 - 1  # largest sum of integers
 BLOCK = 1 << 22
@@ -111,21 +116,82 @@ def refuse_overflow(weights: Array, repeated: bool) -> None:
         )
 
 
-class Decimals:
-    """What decimal weights need as integers: digits after the point, and the sum of all."""
+class Weight(NamedTuple):
+    """The column of the weights, and the dtype in which engines receive them.
 
-    def __init__(self) -> None:
-        self.found = False  # whether there were any
-        self.scale = 0  # the most digits after the point
-        self._total = 0  # of all, in units of the last of `scale` digits; None if one does not fit
+    Decimals are integers there, in units of their last digit, of which `scale` are after the point.
+    """
 
-    def add(self, values: pa.Array) -> np.dtype:
-        """Take a column; return the type that holds all so far, int64 or float64."""
-        self.found = True
-        scale = max(values.type.scale, self.scale)
+    name: Hashable
+    dtype: np.dtype
+    scale: int | None = None
+
+
+class Weights:
+    """The weights of all edges, which are checked part by part."""
+
+    def __init__(self, name: Hashable, library: Library) -> None:
+        self.name, self._library = name, library
+        self._dtype: np.dtype | None = None
+        self._decimal = False  # whether any are decimals
+        self._scale = 0  # the most digits after the point
+        self._total = 0  # of all decimals, in units of the last of these digits
+
+    @property
+    def found(self) -> Weight | None:
+        """The column with the type that holds all weights; None without any part."""
+        if self._dtype is None:
+            return None
+        whole = self._decimal and self._dtype == np.int64
+        return Weight(self.name, self._dtype, self._scale if whole else None)
+
+    def warn_if_rounded(self) -> None:
+        if self._decimal and self._dtype != np.int64:
+            warn(
+                f"weight={self.name!r} holds decimals that do not fit 64 bits without their point, one of "
+                f"them or their sum, so that they are rounded to float64: scale them, or give float64."
+            )
+
+    def add(self, column: Series) -> None:
+        """Check the weights of some of the edges, and take them into account."""
+        decimals, remedy = decimals_of(column), self._library.remedy
+        if (decimals is None and column.dtype.kind not in "iuf") or hasattr(column.dtype, "categories"):
+            raise TravError(
+                f"weight={self.name!r} is a column of {column.dtype}: "
+                f"name a numeric one, or convert it with {remedy('astype')}."
+            )
+        if nulls := self._library.null_count(column):
+            floats = decimals is None and column.dtype.kind == "f"
+            fill = remedy("fillna(0.0)" if floats else "fillna")
+            if (
+                floats
+                and fill == "fillna(0.0)"
+                and isinstance(column.dtype, pd.api.extensions.ExtensionDtype)
+            ):
+                fill = "where(weight == weight, 0.0).fillna(0.0)"  # NaN is not null there
+            raise TravError(
+                f"weight={self.name!r} holds {nulls} null{'s' if nulls > 1 else ''}"
+                f"{' or NaN' if floats else ''}: "
+                f"fill {'them' if nulls > 1 else 'it'} first, for example with {fill}."
+            )
+        float64 = remedy("astype('float64')")
+        if column.dtype.kind == "u" and len(column) and (largest := int(column.max())) >= 2**63:
+            raise TravError(
+                f"weight={self.name!r} holds {largest}, which does not fit int64: "
+                f"convert it, for example with {float64}."
+            )
+        mixed = self._dtype is not None and self._decimal != (decimals is not None)
+        dtype = weight_dtype(column.dtype) if decimals is None else self._add_decimals(decimals)
+        dtype = np.dtype(np.float64) if mixed else dtype  # decimals in some frames alone
+        self._dtype = dtype if self._dtype is None else np.promote_types(dtype, self._dtype)
+
+    def _add_decimals(self, values: pa.Array) -> np.dtype:
+        """Take decimals; return the type that holds all so far, int64 or float64."""
+        self._decimal = True
+        scale = max(values.type.scale, self._scale)
         whole = as_integers(values, scale)
         if whole is not None:
-            self._total = self._total * 10 ** (scale - self.scale) + magnitude(whole)
-            self.scale = scale
+            self._total = self._total * 10 ** (scale - self._scale) + magnitude(whole)
+            self._scale = scale
         fits = whole is not None and self._total < LIMIT
         return np.dtype(np.int64 if fits else np.float64)

@@ -12,13 +12,13 @@ from rapids_trav.csr.paths import PathLayout
 from rapids_trav.engines import gpu_is_there, select
 from rapids_trav.errors import TravError, written
 from rapids_trav.frames import libraries, proxies
+from rapids_trav.frames.decimals import Weight
 from rapids_trav.saved.folder import open_folder
 from rapids_trav.saved.head import is_name
 from rapids_trav.saved.ids import describe, restore
 from rapids_trav.saved.rows import SavedRows
 from rapids_trav.saved.write import VERSION_WITH_PATHS, paths_array, write_graph
 from rapids_trav.storage.build import MemoryLimits
-from rapids_trav.storage.edge_rows import Weight
 from rapids_trav.storage.in_memory import GraphEdges, GraphParts, Parts
 from rapids_trav.tuning import published
 from rapids_trav.utilities.checks import flag

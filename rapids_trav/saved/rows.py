@@ -16,9 +16,9 @@ from rapids_trav.csr.adjacency import BLOCK, Adjacency, Array, EdgeList, edge_bl
 from rapids_trav.csr.array import ranges
 from rapids_trav.edges.sources import EdgeSource
 from rapids_trav.frames.columns import Frame, move
-from rapids_trav.frames.decimals import column_of, from_integers
+from rapids_trav.frames.decimals import Weight, column_of, from_integers
 from rapids_trav.ids.maps import IdMap, Library
-from rapids_trav.storage.edge_rows import RowReader, Weight
+from rapids_trav.storage.edge_rows import RowReader
 from rapids_trav.storage.filters import refuse_filter
 
 

@@ -16,16 +16,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from types import ModuleType
 
-import numpy as np
 import pandas as pd
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.edges.sources import EdgeSource
 from rapids_trav.engines import select
 from rapids_trav.engines.interface import Engine, SpreadEngine
-from rapids_trav.errors import EdgeColumnsError, TravError, listed, warn
+from rapids_trav.errors import EdgeColumnsError, TravError, listed
 from rapids_trav.frames.columns import Dtype, Series, Values, move, require_column
-from rapids_trav.frames.decimals import Decimals, decimals_of, weight_dtype
+from rapids_trav.frames.decimals import Weights
 from rapids_trav.ids.degree_order import ReorderedIds, degrees, descending
 from rapids_trav.ids.lookup import components, isolated
 from rapids_trav.ids.maps import IdMap
@@ -41,7 +40,7 @@ from rapids_trav.memory.model.build import (
     renumber_bytes,
 )
 from rapids_trav.storage.build_options import BuildOptions, Ends
-from rapids_trav.storage.edge_rows import EdgeRows, Weight
+from rapids_trav.storage.edge_rows import EdgeRows
 from rapids_trav.storage.in_memory import GraphEdges, InMemory, Parts
 from rapids_trav.storage.limited import Limited
 from rapids_trav.storage.memory_errors import as_memory_error, is_out_of_memory
@@ -99,7 +98,7 @@ def _build(
     )
     if limits.reading is None:
         source = sliced(source, placement.limit)
-    weight = None if read.weight_dtype is None else Weight(read.weight, read.weight_dtype, read.weight_scale)
+    weight = None if read.weights is None else read.weights.found
     rows = EdgeRows(source, *read.sides, read.n_edges, ids, engine.xp, weight)
     if vertex_order != "ids":
         if vertex_order == "degree":
@@ -227,12 +226,7 @@ class BuildPass:
             self._extra.append([source.defaults.vertices])
         self.chunks = 0
         self.n_edges = 0
-        self.weight_dtype: np.dtype | None = None
-
-    @property
-    def weight_scale(self) -> int | None:
-        """Digits after the point of decimal weights that integers hold; None for all others."""
-        return self._decimals.scale if self.weight_dtype == np.int64 and self._decimals.found else None
+        self.weights: Weights | None = None
 
     def number(self, xp: ModuleType, slices: EdgeSource | None) -> tuple[IdMap, Pairs | None]:
         """Number the vertices; return the map of their ids, and the edges in internal ids.
@@ -248,14 +242,13 @@ class BuildPass:
 
     def __iter__(self) -> Iterator[list[tuple[Hashable, Series]]]:
         self.chunks = self.n_edges = 0
-        self.weight_dtype = None
-        if self.weight is not None:
-            self._decimals = Decimals()
+        self.weights = weights = None if self.weight is None else Weights(self.weight, self.source.library)
         dtypes: list[Dtype] = []
-        total, weights = self._reading.count_rows(), () if self.weight is None else (self.weight,)
-        for frame in self._reading.chunks(list(dict.fromkeys([*self.ends, *weights]))):
-            if self.weight is not None:
-                self._check_weight(frame[self.weight])
+        total = self._reading.count_rows()
+        columns = dict.fromkeys(self.ends if weights is None else [*self.ends, weights.name])
+        for frame in self._reading.chunks(list(columns)):
+            if weights is not None:
+                weights.add(frame[weights.name])
             for side in self.sides:
                 yield [(name, frame[name]) for name in side]
             self.chunks += 1
@@ -263,48 +256,13 @@ class BuildPass:
             report(self.n_edges, total, "rows")
             if self._extra:
                 dtypes = [frame[name].dtype for name in self.sides[0]]
-        if self.weight is not None and self.weight_dtype != np.int64 and self._decimals.found:
-            warn(
-                f"weight={self.weight!r} holds decimals that do not fit 64 bits without their point, one of "
-                f"them or their sum, so that they are rounded to float64: scale them, or give float64."
-            )
+        if weights is not None:
+            weights.warn_if_rounded()
         for vertices in self._extra:
             yield [
                 ("vertices", isolated(values, dtype, self.source.library))
                 for values, dtype in zip(vertices, dtypes, strict=True)
             ]
-
-    def _check_weight(self, column: Series) -> None:
-        decimals, remedy = decimals_of(column), self.source.library.remedy
-        if (decimals is None and column.dtype.kind not in "iuf") or hasattr(column.dtype, "categories"):
-            raise TravError(
-                f"weight={self.weight!r} is a column of {column.dtype}: "
-                f"name a numeric one, or convert it with {remedy('astype')}."
-            )
-        if nulls := self.source.library.null_count(column):
-            floats = decimals is None and column.dtype.kind == "f"
-            fill = remedy("fillna(0.0)" if floats else "fillna")
-            if (
-                floats
-                and fill == "fillna(0.0)"
-                and isinstance(column.dtype, pd.api.extensions.ExtensionDtype)
-            ):
-                fill = "where(weight == weight, 0.0).fillna(0.0)"  # NaN is not null there
-            raise TravError(
-                f"weight={self.weight!r} holds {nulls} null{'s' if nulls > 1 else ''}"
-                f"{' or NaN' if floats else ''}: "
-                f"fill {'them' if nulls > 1 else 'it'} first, for example with {fill}."
-            )
-        float64 = remedy("astype('float64')")
-        if column.dtype.kind == "u" and len(column) and (largest := int(column.max())) >= 2**63:
-            raise TravError(
-                f"weight={self.weight!r} holds {largest}, which does not fit int64: "
-                f"convert it, for example with {float64}."
-            )
-        mixed = self.weight_dtype is not None and self._decimals.found != (decimals is not None)
-        dtype = weight_dtype(column.dtype) if decimals is None else self._decimals.add(decimals)
-        dtype = np.dtype(np.float64) if mixed else dtype  # decimals in some frames alone
-        self.weight_dtype = dtype if self.weight_dtype is None else np.promote_types(dtype, self.weight_dtype)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import ModuleType
-from typing import NamedTuple
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from rapids_trav.edges.sources import EdgeSource
 from rapids_trav.engines.interface import Engine
 from rapids_trav.errors import EDGES_CHANGED, TravError
 from rapids_trav.frames.columns import Frame, Series, move
-from rapids_trav.frames.decimals import as_floats, as_integers, decimals_of
+from rapids_trav.frames.decimals import Weight, as_floats, as_integers, decimals_of
 from rapids_trav.ids.lookup import known_again
 from rapids_trav.ids.maps import Encoder, IdMap, Portable, vertex_dtype
 from rapids_trav.storage.filters import Mask, Where, columns_of, flags_of, is_mask, resolved
@@ -108,17 +107,6 @@ def kept_ends(
 
 
 MOST_PARTS = 64  # frames that are collected before they are concatenated: small frames are mostly overhead
-
-
-class Weight(NamedTuple):
-    """The column of the weights, and the dtype in which engines receive them.
-
-    Decimals are integers there, in units of their last digit, of which `scale` are after the point.
-    """
-
-    name: Hashable
-    dtype: np.dtype
-    scale: int | None = None
 
 
 class RowReader:

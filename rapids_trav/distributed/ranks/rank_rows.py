@@ -25,8 +25,9 @@ from rapids_trav.engines.multigpu.partition import Part
 from rapids_trav.engines.multigpu.records import BITMAP, pack
 from rapids_trav.errors import TravError, written
 from rapids_trav.frames.columns import Frame, move
+from rapids_trav.frames.decimals import Weight
 from rapids_trav.ids.maps import Library
-from rapids_trav.storage.edge_rows import RowReader, Weight
+from rapids_trav.storage.edge_rows import RowReader
 from rapids_trav.storage.filters import NullFlagsError, Where, check_name, flags_of, refuse_mask, resolved
 
 Ends = tuple[Array, Array]
