@@ -76,7 +76,7 @@ def test_the_pages_in_progress_at_once(tuning, n_streams):
 )
 def test_the_sort_of_a_graph(given, usual, order, back_end):
     options = BuildOptions(**given)
-    assert (options.vertex_order(usual), options.sort_back_end) == (order, back_end)
+    assert (options.vertex_order(usual), options.settings.sort or "radix") == (order, back_end)
 
 
 def test_settings_of_another_method_are_refused():

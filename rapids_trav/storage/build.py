@@ -65,8 +65,9 @@ def build(source: EdgeSource, options: BuildOptions, kind: type[Parts]) -> Parts
     if options.devices is not None:
         from rapids_trav.engines.multigpu.devices import spread_over  # which one device does not need
 
+        settings = options.settings
         engine = spread_over(
-            engine, options.devices, shared=options.ranks_share_devices, layout=options.layout
+            engine, options.devices, shared=settings.ranks_share_devices, layout=settings.layout
         )
     read = BuildPass(source, options)
     limits = MemoryLimits.of(engine, source.count_rows(), directed, options.memory_limit, options.spill)
@@ -104,7 +105,7 @@ def _build(
         if vertex_order == "degree":
             with times.phase("degree sort"):
                 counted = degrees((codes or rows.pairs)(), ids.n, engine)
-                order = descending(counted, options.sort_back_end, engine.xp)
+                order = descending(counted, options.settings.sort or "radix", engine.xp)
         else:
             with times.phase("locality order"):
                 order = _locality_order(codes, rows.pairs, ids, read.n_edges, limits)

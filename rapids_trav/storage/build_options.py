@@ -12,7 +12,7 @@ import numpy as np
 
 from rapids_trav.engines.interface import Engine
 from rapids_trav.errors import TravError, written
-from rapids_trav.tuning import BuildTuning, Layout, SortBackEnd, tuned
+from rapids_trav.tuning import BuildTuning, tuned
 from rapids_trav.utilities.checks import flag, integer, one_of
 from rapids_trav.utilities.locations import folder
 from rapids_trav.utilities.progress import ProgressOption, check_progress
@@ -61,7 +61,7 @@ class BuildOptions:
             parse_limit(self.memory_limit)
         if self.spill is not None:
             folder("spill", self.spill)
-        sort = None if self.tuning is None else self._tuning.sort
+        sort = None if self.tuning is None else self.settings.sort
         if sort is not None and not self.degree_sort and self.order != "degree":
             remedy = "degree_sort=True as well" if self.order is None else "order='degree'"
             raise TravError(
@@ -75,7 +75,8 @@ class BuildOptions:
             flag("keep_rows", self.keep_rows)
 
     @cached_property
-    def _tuning(self) -> BuildTuning:
+    def settings(self) -> BuildTuning:
+        """The settings for research."""
         return tuned(BuildTuning, self.tuning)
 
     def vertex_order(self, usual: Literal["none", "radix"]) -> Order:
@@ -84,11 +85,6 @@ class BuildOptions:
             return self.order
         by_degree = usual != "none" if self.degree_sort is None else self.degree_sort
         return "degree" if by_degree else "ids"
-
-    @property
-    def sort_back_end(self) -> SortBackEnd:
-        """The sort by degree."""
-        return self._tuning.sort or "radix"
 
     @property
     def for_workers(self) -> bool:
@@ -118,16 +114,6 @@ class BuildOptions:
                 f"{name}={written(getattr(self, name))} does not go with devices, which need the vertices in "
                 f"order of degree: leave it out."
             )
-
-    @property
-    def ranks_share_devices(self) -> bool:
-        """Whether a GPU may be named more than once."""
-        return self._tuning.ranks_share_devices
-
-    @property
-    def layout(self) -> Layout | None:
-        """Layout of the rows of each GPU; None for the one that fits."""
-        return self._tuning.layout
 
 
 def _check_grid(grid: object) -> None:
