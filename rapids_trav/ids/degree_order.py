@@ -10,10 +10,9 @@ Steps: count the degrees; sort them, ties by id; renumber the internal ids in th
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Protocol
 
 import numpy as np
 
@@ -32,26 +31,6 @@ from rapids_trav.ids.maps import (
 )
 
 BACK_ENDS = ("radix", "merge")
-
-
-class Counter(Protocol):
-    """The part of an engine that `degrees` needs."""
-
-    @property
-    def xp(self) -> ModuleType:
-        """Array module of the engine."""
-
-    def count_ids(self, ids: Array, counts: Array) -> None:
-        """Add to `counts[v]` the number of times `v` occurs in the ids."""
-
-
-def degrees(chunks: Iterable[tuple[Array, Array]], n: int, engine: Counter) -> Array:
-    """Count the ends of edges at each vertex, int64 (n,)."""
-    degree = engine.xp.zeros(n, dtype=np.int64)
-    for ends in chunks:
-        for end in ends:
-            engine.count_ids(end, degree)
-    return degree
 
 
 def descending(degree: Array, back_end: str, xp: ModuleType) -> Array:

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import ModuleType
 
+import numpy as np
 import pandas as pd
 
 from rapids_trav.csr.adjacency import Array
@@ -25,7 +26,7 @@ from rapids_trav.engines.interface import Engine, SpreadEngine
 from rapids_trav.errors import EdgeColumnsError, TravError, listed
 from rapids_trav.frames.columns import Dtype, Series, Values, move, require_column
 from rapids_trav.frames.decimals import Weights
-from rapids_trav.ids.degree_order import ReorderedIds, degrees, descending
+from rapids_trav.ids.degree_order import ReorderedIds, descending
 from rapids_trav.ids.lookup import components, isolated
 from rapids_trav.ids.maps import IdMap
 from rapids_trav.ids.renumber import renumber, renumber_distinct
@@ -119,6 +120,15 @@ def _build(
         edges = GraphEdges(directed, read.n_edges, codes or rows.pairs, weighted, rows.pairs)
         storage = placement.storage(ids, edges)
     return kind(rows, ids, storage, read.n_edges, directed, read.weight, times.seconds)
+
+
+def degrees(chunks: Iterable[tuple[Array, Array]], n: int, engine: Engine) -> Array:
+    """Count the ends of edges at each vertex, int64 (n,)."""
+    degree: Array = engine.xp.zeros(n, dtype=np.int64)
+    for ends in chunks:
+        for end in ends:
+            engine.count_ids(end, degree)
+    return degree
 
 
 def _locality_order(

@@ -7,7 +7,8 @@ from pandas.testing import assert_frame_equal
 
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.generators import rmat
-from rapids_trav.ids.degree_order import BACK_ENDS, degrees, descending
+from rapids_trav.ids.degree_order import BACK_ENDS, descending
+from rapids_trav.storage.build import degrees
 
 EDGES = {
     "integers": rmat(7, 3, seed=4),
