@@ -1,10 +1,10 @@
 """Places of blocks in memory, and the choice of the block that is replaced.
 
-Half of the places are hot: a block there is replaced only by one that was used more often (docs/systems.md,
-L7), so a block that is quiet for a while stays.  The other blocks rotate: the earliest one that is quiet is
-replaced.  The frequency of a block is the mean number of times that one of its rows became active; its weight
-halves every `HALF_LIFE` loads of any block (L10).  The clock counts loads, so that equal runs make equal
-choices.
+Half of the places are hot: whenever a place is needed, the blocks in memory that were used most are there
+(docs/systems.md, L6 and L7), so a block that is quiet for a while stays.  The other blocks rotate: the
+earliest one that is quiet is replaced.  The frequency of a block is the mean number of times that one of its
+rows became active; its weight halves every `HALF_LIFE` loads of any block (L10).  The clock counts loads, so
+that equal runs make equal choices.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ class Residency:
         """Return a free place, or the place of a rotating block that is quiet and is dropped, or None."""
         if self._free:
             return self._free.pop()
+        self._keep_most_used()
         for block in self.rotating:
             if is_quiet(block):
                 self.rotating.remove(block)
@@ -66,19 +67,21 @@ class Residency:
         self.frequency *= 0.5 ** (1 / HALF_LIFE)
 
     def land(self, block: int, place: int) -> None:
-        """Record that a block has arrived, and decide whether it is hot."""
+        """Record that a block has arrived."""
         self.place[block] = place
-        if len(self.hot) < self._most_hot:
-            self.hot.append(block)
-            return
-        coldest = min(self.hot, key=self.frequency.__getitem__, default=None)
-        if coldest is not None and self.frequency[coldest] < self.frequency[block]:
-            self.hot.remove(coldest)
+        (self.hot if len(self.hot) < self._most_hot else self.rotating).append(block)
+
+    def _keep_most_used(self) -> None:
+        """Exchange hot blocks, of which the coldest go next, for others that were used more often."""
+        frequency = self.frequency.__getitem__
+        while self.hot and self.rotating:
+            coldest, hottest = min(self.hot, key=frequency), max(self.rotating, key=frequency)
+            if frequency(coldest) >= frequency(hottest):
+                return
+            self.hot[self.hot.index(coldest)] = hottest
+            self.rotating.remove(hottest)
             self.rotating.insert(0, coldest)
-            self.hot.append(block)
             self.evictions += 1
-        else:
-            self.rotating.append(block)
 
 
 Copy = Callable[[int, int], int]  # copies a block to a place, returns its bytes

@@ -40,20 +40,28 @@ def full():
 
 def test_a_hot_block_that_is_quiet_survives_one_of_lower_frequency():
     residency = full()
-    used(residency, {0: 5.0, 1: 4.0, 2: 9.0, 4: 3.0})
+    used(residency, {0: 5.0, 1: 4.0, 4: 3.0})
     loaded(residency, 4)
     assert (residency.hot, residency.rotating) == ([0, 1], [3, 4])
     assert residency.evictions == 0 and residency.place[2] == ABSENT
+
+
+def test_a_block_that_was_used_more_since_it_came_does_not_leave_for_one_used_less():
+    residency = full()
+    used(residency, {0: 5.0, 1: 4.0, 2: 9.0, 4: 3.0})
+    loaded(residency, 4)
+    assert (residency.hot, residency.rotating) == ([0, 2], [3, 4])
+    assert residency.evictions == 1 and residency.place[1] == ABSENT
 
 
 def test_the_coldest_hot_block_gives_way_to_a_hotter_one_and_goes_next():
     residency = full()
     used(residency, {0: 5.0, 1: 2.0, 4: 3.0})
     loaded(residency, 4)
-    assert (residency.hot, residency.rotating) == ([0, 4], [1, 3])
-    assert residency.evictions == 1
+    assert (residency.hot, residency.rotating) == ([0, 1], [3, 4])
     loaded(residency, 5)
-    assert residency.place[1] == ABSENT
+    assert (residency.hot, residency.rotating) == ([0, 4], [3, 5])
+    assert residency.evictions == 1 and residency.place[1] == ABSENT
 
 
 def test_equal_frequencies_evict_nothing():
@@ -81,6 +89,7 @@ def test_the_hot_set_tracks_a_moving_workload():
     assert residency.frequency[0] == pytest.approx(0.5)
     used(residency, {6: 0.6})
     loaded(residency, 6)
+    residency.room(always)
     assert 6 in residency.hot and residency.evictions == 1
 
 
