@@ -99,6 +99,11 @@ class SearchTuning:
     policy : {"gap", "beamer"}, optional
         Rule by which the variant "direction" switches between top-down and bottom-up, only with that variant;
         by default, the rule of the GAP Benchmark Suite.
+    hub_degree : int, optional
+        On a GPU, only with the variant "fused", which is "auto" on one GPU: in a bottom-up step each block
+        keeps in shared memory the frontier's bits of the vertices with at least this many edges, 32,768
+        vertices at most (VS-Graph500); 0 keeps all that fit.  The vertices must be in order of degree, as
+        they are by default.  By default none are kept, since they stay in the first-level cache anyway.
     exchange : {"auto", "list", "bitmap"}, optional
         For a graph on many workers: format in which vertices are sent; by default, the shorter one for each
         message.
@@ -120,6 +125,7 @@ class SearchTuning:
     """
 
     policy: Policy | None = None
+    hub_degree: int | None = None
     exchange: Exchange | None = None
     claim: Claim | None = None
     bottom_up: bool | None = None
@@ -129,6 +135,13 @@ class SearchTuning:
         for name, kind in known:
             if (value := getattr(self, name)) is not None:
                 one_of(name, value, get_args(kind))
+        if self.hub_degree is not None:
+            least = integer(self.hub_degree)
+            if least is None or least < 0:
+                raise TravError(
+                    f"hub_degree={written(self.hub_degree)}: give an integer of 0 or more, or None."
+                )
+            object.__setattr__(self, "hub_degree", least)
         if self.bottom_up is not None:
             flag("bottom_up", self.bottom_up)
         if self.bottom_up and self.claim == "sort":

@@ -122,8 +122,8 @@ def build(lab: Lab, name: str, edges: Any, setup: Setup) -> Graph:
 
 
 def search(lab: Lab, graph: Graph, checker: Checker, setup: Setup, roots: Sequence[int]) -> Row:
-    options = BfsOptions(variant=setup.variant, policy=setup.policy)
-    engine = lab.engine(setup.hub_degree, setup.bitmaps)
+    options = BfsOptions(variant=setup.variant, policy=setup.policy, hub_degree=setup.hub_degree)
+    engine = lab.engine(setup.bitmaps)
     view = None if setup.ordered else unordered(lab, graph)
     contender = lab.ours(graph, options, name=setup.name, engine=engine, view=view)
     checker.restart()

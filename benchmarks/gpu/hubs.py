@@ -9,6 +9,7 @@ compares harmonic means with those without a cache; times are the device's.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchmarks.gpu.checks import Checker
@@ -41,22 +42,22 @@ def measure(lab: Lab, name: str) -> Iterator[tuple[str, Row]]:
 
 
 def one(lab: Lab, graph: Graph, checker: Checker, roots: Sequence[int], threshold: int | None) -> Row:
-    engine = lab.engine(threshold)
+    options = BfsOptions(hub_degree=threshold)
     name = NONE if threshold is None else f"from {threshold} edges"
     checker.restart()
-    ms = lab.device_timings(lab.ours(graph, name=name, engine=engine), roots, checker)
+    ms = lab.device_timings(lab.ours(graph, options, name=name), roots, checker)
     words = graph.storage.view("out").out.prepared.get("hub words", {})
     held = 0 if threshold is None else 32 * words.get(threshold, 0)
     return {
         "name": name, "threshold": threshold, "held_vertices": min(held, graph.n_vertices),
         "held_bytes": held // 8, **of_times(ms), **of_rates(ms, checker.traversed(roots[: len(ms)])),
-        **look_ups(lab, graph, engine, roots[:TRACED]), **checker.verdict(),
+        **look_ups(lab, graph, options, roots[:TRACED]), **checker.verdict(),
     }  # fmt: skip
 
 
-def look_ups(lab: Lab, graph: Graph, engine: object, roots: Sequence[int]) -> Row:
+def look_ups(lab: Lab, graph: Graph, options: BfsOptions, roots: Sequence[int]) -> Row:
     """Return the mean numbers of look-ups of bottom-up steps, and of those that the cache answered."""
-    traced = lab.ours(graph, BfsOptions(trace=True), engine=engine)
+    traced = lab.ours(graph, replace(options, trace=True))
     found = [traced.run(traced.prepare(root)) for root in roots]
     hits = sum(search.counters.get("hub_hits", 0) for search in found)
     asked = sum(row.edges for search in found for row in search.trace if row.direction == "pull")

@@ -125,11 +125,11 @@ class Lab:
         graph.from_cudf_edgelist(edges, source="src", destination="dst")
         return graph
 
-    def engine(self, hub_degree: int | None, bitmaps: bool = True) -> Any:
-        """Return a CUDA engine whose hub cache holds vertices of at least this degree; None: no hub cache."""
+    def engine(self, bitmaps: bool) -> Any:
+        """Return a CUDA engine with or without bitmaps."""
         from rapids_trav.engines.cuda import CudaEngine
 
-        return CudaEngine(hub_degree=hub_degree, bitmaps=bitmaps)
+        return CudaEngine(bitmaps=bitmaps)
 
     @property
     def n_devices(self) -> int:

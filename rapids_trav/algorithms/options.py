@@ -91,17 +91,23 @@ class SearchOptions(Options):
         super().__post_init__()
         if self.depth_limit is not None:
             whole_number("depth_limit", self.depth_limit, "None searches without limit")
-        policy = self._settings.policy
-        if policy is not None and not (isinstance(self.variant, str) and self.variant == "direction"):
-            raise TravError(
-                f"policy={policy!r} applies only to the variant 'direction': leave it out, or give "
-                f"variant='direction' as well, which a graph on workers does not take."
-            )
+        for name, variant in (("policy", "direction"), ("hub_degree", "fused")):
+            value = getattr(self._settings, name)
+            if value is not None and not (isinstance(self.variant, str) and self.variant == variant):
+                raise TravError(
+                    f"{name}={value!r} applies only to the variant {variant!r}: leave it out, or give "
+                    f"variant={variant!r} as well, which a graph on workers does not take."
+                )
 
     @property
     def policy(self) -> Policy:
         """The rule by which the variant "direction" switches direction."""
         return self._settings.policy or "gap"
+
+    @property
+    def hub_degree(self) -> int | None:
+        """The least degree of vertices in the hub cache of the variant "fused"."""
+        return self._settings.hub_degree
 
     @property
     def of_ranks(self) -> dict[str, object]:

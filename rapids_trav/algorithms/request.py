@@ -81,6 +81,7 @@ def _engine_options(
     return BfsOptions(
         variant=asked.variant,
         policy=asked.policy,
+        hub_degree=asked.hub_degree,
         depth_limit=None if limit is None else whole_number("depth_limit", limit),
         targets=None if targets is None else distinct(graph, targets),
         predecessors=asked.predecessors,

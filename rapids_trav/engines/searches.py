@@ -48,6 +48,7 @@ class BfsOptions:
 
     variant: str = "auto"
     policy: str = "gap"
+    hub_degree: int | None = None  # least degree of the hub cache; None: there is none
     depth_limit: int | None = None
     targets: Array | None = None  # distinct
     predecessors: bool = True

@@ -4,9 +4,10 @@ X. Gan et al., "TianheGraph: Customizing Graph Search for Graph500 on Tianhe Sup
 on Parallel and Distributed Systems.
 
 The idea: the vertices of highest degree come first, and each block keeps their bits of the frontier in shared
-memory.  ``CudaEngine(hub_degree=)`` chooses it.  On an H100 the search has 0.98 of the rate without it, since
-these bits stay in the first-level cache anyway (docs/performance.md); `python -m benchmarks gpu ablation` and
-`... hubs` measure it again.  Sorting by degree and pruning (V1 to V5, V7) are the default.
+memory.  ``tuning={"hub_degree": 100}`` with ``variant="fused"`` chooses it.  On an H100 the search has 0.98
+of the rate without it, since these bits stay in the first-level cache anyway (docs/performance.md);
+`python -m benchmarks gpu ablation` and `... hubs` measure it again.  Sorting by degree and pruning (V1 to V5,
+V7) are the default.
 """
 
 from __future__ import annotations

@@ -161,6 +161,8 @@ def test_the_accessor_gives_each_setting_to_the_one_that_has_it():
         EDGES.trav.bfs(0, tuning={"sort": "merge"})
     with pytest.raises(TravError, match=r"^policy='beamer' applies only to the variant 'direction'"):
         EDGES.trav.bfs(0, tuning={"policy": "beamer"})
+    with pytest.raises(TravError, match=r"^hub_degree=100 applies only to the variant 'fused'"):
+        EDGES.trav.bfs(0, tuning={"hub_degree": 100})
     with pytest.raises(TravError, match=r"^gather='replicas' is for a GPU"):
         EDGES.trav.pagerank(tuning={"gather": "replicas"})
 
@@ -171,6 +173,7 @@ def test_the_accessor_gives_each_setting_to_the_one_that_has_it():
         (BuildTuning, {"policy": 1}, "^tuning names 'policy', which is not known here: choose from 'sort', "),
         (SearchTuning, {1: 2}, "^tuning names 1, which is not known here: choose from 'policy'"),
         (SearchTuning, "gap", "^tuning='gap' is not a mapping: give a dict with any of 'policy'"),
+        (SearchTuning, {"hub_degree": -1}, "^hub_degree=-1: give an integer of 0 or more"),
         (RunTuning, {"gather": "all"}, "^gather='all' is not known: choose one of 'rows', 'replicas'.$"),
         (RunTuning, {"replication": 3}, "^replication=3 is not known"),
         (RunTuning, {"compress": 1}, "^compress=1 is"),

@@ -48,7 +48,7 @@ class CpuLab(lab.Lab):
     def synchronize(self):
         pass
 
-    def engine(self, hub_degree, bitmaps=True):
+    def engine(self, bitmaps):
         return None
 
     n_devices = 2

@@ -41,8 +41,8 @@ def make_lab(cupy):
             _ = view.out, view.into
             return graph
 
-        def engine(self, hub_degree, bitmaps=True):
-            return CudaEngine(hub_degree=hub_degree, bitmaps=bitmaps, least_pull=0)
+        def engine(self, bitmaps):
+            return CudaEngine(bitmaps=bitmaps, least_pull=0)
 
         n_devices = 2
 

@@ -250,18 +250,18 @@ def test_what_is_counted(cupy):
 
 def test_arguments_are_kept_and_their_graph_is_not(cupy):
     from rapids_trav.engines.cuda import CudaEngine
-    from rapids_trav.engines.cuda.bfs.fused import Pulling
 
     engine = CudaEngine()
     workspace = engine.fused.workspace()
 
     def search(view, n_sources=1, **options):
-        return workspace.search(view, n_sources, BfsOptions(**options), Pulling(None, 1))
+        return workspace.search(view, n_sources, BfsOptions(**options), 1)
 
     view, other = GraphView(nine(), engine), GraphView(nine(), engine)
     first = search(view)
     assert search(view) is first
-    changes = {"n_sources": 2}, {"depth_limit": 2}, {"predecessors": False}, {"trace": True}
+    options = {"depth_limit": 2}, {"hub_degree": 4}, {"predecessors": False}, {"trace": True}
+    changes = {"n_sources": 2}, *options
     for change in changes:
         assert search(view, **change) is not first
         first = search(view)

@@ -169,9 +169,10 @@ def kronecker():
 
 def test_hits_rise_with_what_the_hub_cache_holds(make_engine, kronecker):
     hits, distances, pulled = {}, {}, {}
+    engine = make_engine()
+    view = built(kronecker, engine)
     for threshold in (None, 10**9, 1000, 100, 10, 0):
-        engine = make_engine(hub_degree=threshold)
-        distances[threshold], found = search(engine, built(kronecker, engine))
+        distances[threshold], found = search(engine, view, hub_degree=threshold)
         hits[threshold] = found.counters["hub_hits"]
         pulled[threshold] = sum(row.edges for row in found.trace if row.direction == "pull")
     assert all(np.array_equal(distance, kronecker.distance([0])) for distance in distances.values())
@@ -182,38 +183,45 @@ def test_hits_rise_with_what_the_hub_cache_holds(make_engine, kronecker):
 
 def test_searches_with_and_without_a_trace_take_turns(make_engine, kronecker):
     """Both share the state by which blocks synchronise, where a traced level leaves counts of hits."""
-    engine = make_engine(hub_degree=0)
+    engine = make_engine()
     view = built(kronecker, engine)
     expected = kronecker.distance([0])
     for turn in range(60):
-        distance, _ = search(engine, view, trace=turn % 3 == 0)
+        distance, _ = search(engine, view, trace=turn % 3 == 0, hub_degree=0)
         assert np.array_equal(distance, expected)
 
 
 def test_the_hub_cache_needs_the_order_by_degree(make_engine):
     """The cache keeps the vertices before the first one with few edges: none, if a leaf comes first."""
     graph = star(3000)
-    engine = make_engine(hub_degree=100)
+    engine = make_engine()
     leaf_first = Graph(graph.n, graph.n - 1 - graph.u, graph.n - 1 - graph.v, symmetric=True)
-    distance, found = search(engine, built(leaf_first, engine), [5])
+    distance, found = search(engine, built(leaf_first, engine), [5], hub_degree=100)
     assert np.array_equal(distance, leaf_first.distance([5]))
     assert found.counters["hub_hits"] == 0
 
 
-def test_the_hub_cache_of_a_frame(make_engine):
-    cudf = pytest.importorskip("cudf")
+def test_the_hub_cache_by_tuning(make_engine, monkeypatch):
+    """`tuning=` reaches the search, and the answer is the same."""
+    pandas, found = pytest.importorskip("pandas"), []
     import rapids_trav  # noqa: F401  (registers .trav)
 
     base = rmat(13, symmetric=True)
-    edges = cudf.DataFrame({"src": base.u, "dst": base.v})
-    plain = edges.trav.graph(engine=make_engine())
-    cached = edges.trav.graph(engine=make_engine(hub_degree=100))
+    engine = make_engine()
+    graph = pandas.DataFrame({"src": base.u, "dst": base.v}).trav.graph(engine=engine)
+    searched = engine.search
+
+    def seen(*arguments):
+        found.append(searched(*arguments))
+        return found[-1]
+
+    monkeypatch.setattr(engine, "search", seen)
+    asked = {"variant": "fused", "deterministic": True, "trace": True}
     source = int(base.u[0])
-    one, other = (graph.bfs(source, deterministic=True).to_pandas() for graph in (plain, cached))
+    one, _ = graph.bfs(source, **asked)
+    other, _ = graph.bfs(source, **asked, tuning={"hub_degree": 100})
     assert one.equals(other)
-    internal = cached.ids.encoder()([cached.engine.xp.asarray([source], dtype=cached.ids.dtypes[0])])
-    found = cached.engine.search(cached.storage.view(), internal, BfsOptions(trace=True))
-    assert found.counters["hub_hits"] > 0
+    assert [row.counters["hub_hits"] > 0 for row in found] == [False, True]
 
 
 # V7, bitmaps.

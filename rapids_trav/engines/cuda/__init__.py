@@ -55,11 +55,6 @@ class CudaEngine:
     ----------
     private_capacity : int
         Vertices that each block of the variant "private" keeps in shared memory; at most 4096.
-    hub_degree : int, optional
-        In a bottom-up step, each block of "auto" keeps in shared memory the frontier's bits of the vertices
-        with at least this many edges (docs/systems.md, V6), 32,768 vertices at most; 0 keeps all that fit.
-        The vertices must be sorted by degree.  None, the default, keeps none: the hubs' part of the frontier
-        stays in the first-level cache anyway.
     least_pull : int
         While a frontier has at most this many edges, "auto" does not turn bottom-up, however few edges are
         left.  A level with so few edges is latency-bound: its time is that of dependent loads, of which a
@@ -81,7 +76,6 @@ class CudaEngine:
     def __init__(
         self,
         private_capacity: int = 2048,
-        hub_degree: int | None = None,
         least_pull: int = 1 << 20,
         bitmaps: bool = True,
     ) -> None:
@@ -91,11 +85,8 @@ class CudaEngine:
             raise TravError(
                 f"private_capacity is {private_capacity!r}: give a number from 1 to {MOST_PRIVATE}."
             )
-        if hub_degree is not None and hub_degree < 0:
-            raise TravError(f"hub_degree is {hub_degree!r}: give an integer of 0 or more, or None.")
         self.xp = cupy
         self.private_capacity = private_capacity
-        self.hub_degree = hub_degree
         self.least_pull = least_pull
         self.bitmaps = bitmaps
         self.pair_distances: PairSearch | None = None
@@ -190,7 +181,7 @@ class CudaEngine:
         from rapids_trav.engines.cuda.bfs import queued
 
         allocating = partial(device_memory, "a search", partial(self._search_bytes, view, None, options))
-        return queued.search_stream(view, sources, options, ahead, self.fused.pulling, allocating)
+        return queued.search_stream(view, sources, options, ahead, self.fused.least_pull, allocating)
 
     def search_each(self, view: View, sources: Array, options: BfsOptions) -> Search:
         """Search from each of k `sources` separately: distance (k, n), predecessor (k, n).
@@ -316,9 +307,9 @@ class CudaEngine:
     @cached_property
     def fused(self) -> FusedVariant:
         """The fused search, with its workspaces."""
-        from rapids_trav.engines.cuda.bfs.fused import FusedVariant, Pulling
+        from rapids_trav.engines.cuda.bfs.fused import FusedVariant
 
-        return FusedVariant(Pulling(self.hub_degree, self.least_pull))
+        return FusedVariant(self.least_pull)
 
     @staticmethod
     def _search_bytes(view: View, n_searches: int | None, options: BfsOptions) -> int:

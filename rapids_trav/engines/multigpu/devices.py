@@ -68,7 +68,7 @@ class DevicesEngine(CudaEngine):
         layout: Layout | None = None,
         always: bool = False,
     ) -> None:
-        super().__init__(base.private_capacity, base.hub_degree, base.least_pull, base.bitmaps)
+        super().__init__(base.private_capacity, base.least_pull, base.bitmaps)
         from rapids_trav.engines.multigpu.one_launch.peers import reach_each_other
 
         self.devices, self._layout = tuple(devices), layout

@@ -64,7 +64,7 @@ def test_the_engine_bounds_what_lies_in_shared_memory():
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("hub_degree", -1), ("private_capacity", 0), ("private_capacity", 4097)],
+    [("private_capacity", 0), ("private_capacity", 4097)],
 )
 def test_settings_out_of_bounds_are_refused(name, value):
     pytest.importorskip("cupy")

@@ -128,13 +128,6 @@ def _block_size(out: Adjacency, n_linked: int, n_blocks: int, plain: bool) -> in
     return even_block(threads, n_linked, n_blocks) if measured else threads
 
 
-class Pulling(NamedTuple):
-    """How a search pulls; see `CudaEngine`."""
-
-    hub_degree: int | None
-    least_pull: int
-
-
 class Workspace:
     """The memory in which the searches on one stream, one after another, count, synchronise and work."""
 
@@ -156,17 +149,17 @@ class Workspace:
                 self._memory = memory
         return memory
 
-    def search(self, view: View, n_sources: int, options: BfsOptions, pulling: Pulling) -> FusedSearch:
+    def search(self, view: View, n_sources: int, options: BfsOptions, least_pull: int) -> FusedSearch:
         """Return the searches of a view; the arguments are `FusedSearch`'s.
 
         The last ones are kept, since setting three dozen arguments takes the host as long as a small search
         takes the device.
         """
-        how = (n_sources, options.predecessors, options.depth_limit, pulling)
+        how = (n_sources, options.predecessors, options.depth_limit, options.hub_degree, least_pull)
         last = self._last
         if not options.trace and last is not None and last.is_of(view, how):
             return last.fused
-        fused = FusedSearch(view, n_sources, options, self, pulling)
+        fused = FusedSearch(view, n_sources, options, self, least_pull)
         if not options.trace and fused.memory is self._memory and not getattr(view, "limited", False):
             fused.let_go()
             self._last = _Kept(ref(view.out), ref(view.into), how, fused)
@@ -188,8 +181,8 @@ class _Kept(NamedTuple):
 class FusedVariant:
     """The fused search on CuPy's current stream."""
 
-    def __init__(self, pulling: Pulling) -> None:
-        self.pulling = pulling
+    def __init__(self, least_pull: int) -> None:
+        self.least_pull = least_pull
         self._workspaces: dict[StreamKey, Workspace] = {}
 
     def __call__(self, view: View, sources: Array, options: BfsOptions) -> Search:
@@ -198,7 +191,7 @@ class FusedVariant:
         outputs = Outputs(view.n_vertices, vertex, options.predecessors)
         if view.n_vertices == 0:
             return replace(outputs.search(), n_unreached=None)
-        fused = self.workspace().search(view, len(sources), options, self.pulling)
+        fused = self.workspace().search(view, len(sources), options, self.least_pull)
         sources = sources.astype(vertex, copy=False)
         fused.launch(sources, outputs, bitmap_of(options.targets, view.n_vertices))
         return fused.traced(outputs.search())
@@ -233,9 +226,9 @@ class FusedSearch:
     """
 
     def __init__(
-        self, view: View, n_sources: int, options: BfsOptions, workspace: Workspace, pulling: Pulling
+        self, view: View, n_sources: int, options: BfsOptions, workspace: Workspace, least_pull: int
     ) -> None:
-        out, hub_degree = view.out, pulling.hub_degree
+        out, hub_degree = view.out, options.hub_degree
         self._out = out if options.trace else None
         into, n_vertices, vertex = view.into, view.n_vertices, out.column_indices.dtype
         self._trace = trace = (
@@ -274,7 +267,7 @@ class FusedSearch:
             first_neighbors=into.first_neighbors,
             word_rows=into.word_rows,
             queue_capacity=capacity,
-            least_pull=pulling.least_pull,
+            least_pull=least_pull,
             **dict.fromkeys(OF_A_SEARCH),
             n_targets=0,
             **{name: self.memory.ptr + first for name, first in zip(WORKING, begins, strict=True)},

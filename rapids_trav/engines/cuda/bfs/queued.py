@@ -24,7 +24,7 @@ import cupy
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.cuda.bfs.fused import FusedSearch, Outputs, Pulling, Workspace
+from rapids_trav.engines.cuda.bfs.fused import FusedSearch, Outputs, Workspace
 from rapids_trav.engines.cuda.bfs.fused_view import bitmap_of
 from rapids_trav.engines.cuda.runtime.streams import StreamKey, current_key
 from rapids_trav.engines.interface import BfsOptions, Search, View
@@ -35,7 +35,7 @@ def search_stream(
     sources: Iterator[Array],
     options: BfsOptions,
     ahead: int,
-    pulling: Pulling,
+    least_pull: int,
     allocating: Callable[[], AbstractContextManager[None]],
 ) -> Generator[Search, None, None]:
     """Yield a search from each of `sources`, (1,) each, of which -1 counts as none; else as `FusedVariant`.
@@ -43,7 +43,7 @@ def search_stream(
     At most `ahead` searches are queued behind the one that is yielded, fewer if there is no memory for so
     many.  `allocating` returns a context for the allocations of a search.
     """
-    queue = _Queue(view, options, pulling, allocating)
+    queue = _Queue(view, options, least_pull, allocating)
     # The source of a search for which there was no memory, on the host: the caller may change the stream.
     refused: np.ndarray | None = None
     try:
@@ -83,11 +83,11 @@ class _Queue:
         self,
         view: View,
         options: BfsOptions,
-        pulling: Pulling,
+        least_pull: int,
         allocating: Callable[[], AbstractContextManager[None]],
     ) -> None:
         with allocating():
-            self._fused = FusedSearch(view, 1, options, Workspace(), pulling)
+            self._fused = FusedSearch(view, 1, options, Workspace(), least_pull)
             self._targets = bitmap_of(options.targets, view.n_vertices)
         self._vertex, self._allocating = view.out.column_indices.dtype, allocating
         self._outputs = partial(Outputs, view.n_vertices, self._vertex, options.predecessors)
