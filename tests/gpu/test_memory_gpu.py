@@ -38,8 +38,17 @@ SHAPES = {
 }
 # On a path these need one launch for each vertex.
 STEPS = {*LONG, "bfs frontier", "bfs direction", "bfs private", "each", "each reached", "each repeated"}
-STEPS |= {"paths each", "sssp", "sssp push", "sssp push sync", "sssp reached"}
-STEPS |= {"closeness", "eccentricity", "diameter", "betweenness", "betweenness of edges", "distances"}
+STEPS |= {"paths each", "paths weighted", "sssp", "sssp push", "sssp push sync", "sssp reached"}
+STEPS |= {
+    "bfs stream",
+    "closeness",
+    "harmonic",
+    "eccentricity",
+    "diameter",
+    "betweenness",
+    "betweenness of edges",
+    "distances",
+}
 # From 240 bytes a vertex on, the star is in memory.
 LIMITS = {"outside": 220 * N, "in memory": 2 * 10**9}
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import functools
+import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 from gpu_stand_in import Gpu
+from memory_cases import QUESTIONS as MEASURED
+from memory_cases import Asked
 from pairs import FULL
 
 from rapids_trav import Program
 from rapids_trav.algorithms.validation import check_tree
 from rapids_trav.errors import TravMemoryError
+from rapids_trav.graph import Graph
+from rapids_trav.graph.local import LocalGraph
 from rapids_trav.memory.budget import Budget
 from rapids_trav.utilities.sizes import parse_bytes
 
@@ -163,3 +168,36 @@ def test_a_limit_with_which_more_is_held_counts_that_too():
         with pytest.raises(TravMemoryError) as refused:
             budget.allocate(needed, "values")
         assert named_in(refused.value) == enough
+
+
+class Asking(Exception):
+    """A query that was about to run."""
+
+
+def test_every_query_is_measured(monkeypatch):
+    """Methods and properties of a graph that ask are those that a question of `memory_cases` calls."""
+    kinds = [part for base in Graph.__mro__ for part in vars(base).items()]
+    codes = {name: getattr(part, "func", getattr(part, "fget", part)) for name, part in kinds}
+    queries = {
+        name
+        for name, part in codes.items()
+        if not name.startswith("_")
+        and {"ask", "bfs_stream"} & {*getattr(getattr(part, "__code__", None), "co_names", ())}
+    }
+    assert {"bfs", "bfs_stream", "sssp", "n_self_loops", "path_layout"} <= queries
+
+    edges = pd.DataFrame({"src": [0, 1, 2], "dst": [1, 2, 3], "w": 1.0})
+    asked, called = Asked.of(edges, memory_limit="1MB"), set()
+
+    def note(*arguments):
+        called.add(sys._getframe(1).f_code.co_name)
+        raise Asking
+
+    for name in ("ask", "bfs_stream"):
+        monkeypatch.setattr(LocalGraph, name, note)
+    for question, ask in MEASURED.items():
+        if question != "validate":  # a function of a graph, which no method calls
+            with pytest.raises(Asking):
+                ask(asked)
+    assert queries - called == {"save", "memory"}  # they take no memory that a limit counts
+    assert called <= queries
