@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from operator import attrgetter
 from typing import Any, Generic, NamedTuple
 
@@ -27,7 +26,7 @@ from rapids_trav.frames.columns import BitMasked, Frame, Masked
 from rapids_trav.frames.kinds import FrameT
 from rapids_trav.ids.lookup import lookup
 from rapids_trav.ids.maps import Column, IntegerTable
-from rapids_trav.memory.model.search import QueryBytes
+from rapids_trav.memory.model.search import WORD, QueryBytes
 from rapids_trav.storage.block_sizes import query_bytes
 from rapids_trav.storage.in_memory import MemoryView
 from rapids_trav.utilities.progress import part_of, report
@@ -164,33 +163,31 @@ def searches(
     if smallest:
         options = replace(options, predecessors=False)
 
-    def needed(table: QueryBytes, number: int = 1) -> int:
+    def needed(table: QueryBytes, number: int) -> int:
         if not options.each:
             return table.search(room, options.trace)
         together = options.variant == "auto"
         return table.searches(number, room, repeated=bool(repeated), together=together)
 
-    repeated = options.repeated
-    if later and graph.budget is not None:
-        graph.budget.foresee(lambda: needed(query_bytes(engine.place, graph.n_vertices)) + later)
-    parts = [(0, sources)]
-    if options.each:
-        if repeated is None:
-            repeated = len(sources) > 1 and len(engine.xp.unique(sources)) < len(sources)
-        step = max(1, min(at_once or BATCH_SOURCES, BATCH_ENTRIES // max(graph.n_vertices, 1), len(sources)))
-        step = view.searches_at_once(step, lambda table, number: needed(table, number) + later)
-        step = step // 64 * 64 or step  # fill whole words of a bit-parallel search
-        parts = [(first, sources[first : first + step]) for first in range(0, len(sources), step)]
-    for first, part in parts:
-        with view.searching(partial(needed, number=len(part)), options.variant):
+    repeated, total = options.repeated, len(sources) if options.each else 1
+    if options.each and repeated is None:
+        repeated = total > 1 and len(engine.xp.unique(sources)) < total
+    most = max(1, min(at_once or BATCH_SOURCES, BATCH_ENTRIES // max(graph.n_vertices, 1), total))
+    most = most // WORD * WORD or most  # fill whole words of a bit-parallel search
+    first = 0
+    while first < total:
+        with view.searching(needed, options.variant, min(most, total - first), later) as number:
             if options.each:
-                with part_of(first, len(sources), "sources"):
+                part = sources[first : first + number]
+                with part_of(first, total, "sources"):
                     found = _search_each(engine, view, part, options, bool(repeated))
+                report(first + number, total, "sources")
             else:
-                found = engine.search(view, part, options)
-            report(first + len(part), len(sources), "sources")
+                found = engine.search(view, sources, options)
+                report(len(sources), len(sources), "sources")
             yield first, with_smallest(graph, view, found) if smallest else found
             del found
+        first += number
 
 
 def with_smallest(graph: TraversableGraph, view: MemoryView, found: Search) -> Search:

@@ -11,7 +11,6 @@ from collections import deque
 from collections.abc import Generator, Hashable, Iterator, Sized
 from contextlib import ExitStack, closing
 from dataclasses import replace
-from functools import partial
 from types import TracebackType
 from typing import Generic, cast
 from weakref import WeakSet
@@ -295,7 +294,10 @@ class _FrameMaker:
         self._columns: dict[str, Column | BitMasked] | None = None
         self.lenient = self._table is not None and graph.n_vertices > 0
         self.options = replace(asked, predecessors=options.predecessors and not self._smallest)
-        self.needed = partial(QueryBytes.search, answer=answer_room(graph, False, options.reached_only))
+        self._room = answer_room(graph, False, options.reached_only)
+
+    def needed(self, table: QueryBytes, _: int) -> int:
+        return table.search(self._room)
 
     def frame(self, searches: Iterator[Search], roots: _Roots) -> Frame | None:
         """Return the answer of the next search; None if there is none."""

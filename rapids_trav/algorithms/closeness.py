@@ -25,6 +25,7 @@ eccentricity e, bounds the eccentricity of every reached vertex w, at distance d
 
 from __future__ import annotations
 
+from functools import partial
 from types import ModuleType
 
 import numpy as np
@@ -38,7 +39,7 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import BfsOptions, DistanceSums
 from rapids_trav.frames.columns import Frame
 from rapids_trav.ids.maps import Column
-from rapids_trav.storage.block_sizes import adding_up
+from rapids_trav.memory.model.search import QueryBytes
 from rapids_trav.storage.filters import Where
 from rapids_trav.utilities.progress import report
 
@@ -93,13 +94,13 @@ def _sums(
     if vertices is None:
         view = graph.storage.view(BACKWARDS[options.direction], where)
         sources = xp.flatnonzero(view.degrees()).astype(graph.values.dtype)  # others reach no vertex
-        with adding_up(view, len(sources), "vertices") as together:
+        with view.searching(partial(QueryBytes.sums, of_vertices=True), most=len(sources)) as together:
             sums = graph.engine.distance_sums(view, sources, "vertices", together)
             return graph.id_columns("vertex"), sums.mapped(graph.values.in_order)
     view = graph.storage.view(options.direction, where)
     internal = on_engine(graph, internal_of(graph, "of=", vertices))
     sources, place = xp.unique(internal, return_inverse=True) if len(internal) else (internal, internal)
-    with adding_up(view, len(sources), "sources") as together:
+    with view.searching(partial(QueryBytes.sums, of_vertices=False), most=len(sources)) as together:
         sums = graph.engine.distance_sums(view, sources, "sources", together)
         return graph.id_columns("vertex", internal), sums.mapped(lambda of: of[place])
 
@@ -118,7 +119,8 @@ def eccentricities(
     xp, values = graph.engine.xp, graph.values
     view = graph.storage.view("both", where)
     label, size = _components(graph, where)
-    with adding_up(view, graph.n_vertices, "sources", bounds=True) as together:  # one search takes less
+    needed = partial(QueryBytes.sums, of_vertices=False, bounds=True)  # one search takes less
+    with view.searching(needed, most=graph.n_vertices) as together:
         lower, upper = xp.zeros(graph.n_vertices, np.int32), (size[label] - 1).astype(np.int32)
         degree = view.degrees()
         options, n_searches = BfsOptions(predecessors=False), 0

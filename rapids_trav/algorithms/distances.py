@@ -56,7 +56,7 @@ def _cheapest(
     first, rest = slice(0, AT_ONCE), slice(AT_ONCE, None)
 
     def from_both_ends(pairs: Array | slice) -> PairDistances:
-        with view.searching(lambda table: table.searches(2)):
+        with view.searching(lambda table, _: table.searches(2)):
             return two_ended(view, starts[pairs], ends[pairs])
 
     tried = from_both_ends(first)

@@ -156,10 +156,10 @@ def khop(graph: TraversableGraph, seeds: object, k: int, options: SearchOptions)
     own, table = whole_answers(graph)
     checked = own is None or table is None or graph.n_vertices == 0
     view, sources, asked = ask(graph, seeds, limited, "seeds", checked)
-    later = query_bytes(graph.engine.place, graph.n_vertices).neighborhood(graph.ids.nbytes)
-    if graph.budget is not None:
-        graph.budget.foresee(lambda: later + FOUND_BYTES * min(FEWEST_ROWS, graph.n_edges))
-    with view.searching(lambda table: table.search(KHOP_BYTES), asked.variant):
+    table_of = query_bytes(graph.engine.place, graph.n_vertices)
+    search, inside = table_of.search(KHOP_BYTES), table_of.neighborhood(graph.ids.nbytes)
+    rest = max(inside + FOUND_BYTES * min(FEWEST_ROWS, graph.n_edges) - search, 0)
+    with view.searching(lambda *_: search, asked.variant, later=rest):
         distance = graph.engine.search(view, sources, asked).distance
         report(len(sources), len(sources), "sources")
         indexed = graph.rows if graph.budget is None and isinstance(graph.rows, EdgeRows) else None
@@ -180,7 +180,7 @@ def khop(graph: TraversableGraph, seeds: object, k: int, options: SearchOptions)
     if indexed is not None:
         edges = graph.deliver(indexed.near(chosen, where, graph.engine, vertices))
         return Neighborhood.of(found, edges, columns_of(graph))
-    with reading(graph.budget, graph.n_edges, FOUND_BYTES, fewest=FEWEST_ROWS, fixed=later) as block:
+    with reading(graph.budget, graph.n_edges, FOUND_BYTES, fewest=FEWEST_ROWS, fixed=inside) as block:
         at_once = None if graph.budget is None else block
         edges = graph.deliver(graph.rows.inside(chosen, where, at_once))
     return Neighborhood.of(found, edges, columns_of(graph))

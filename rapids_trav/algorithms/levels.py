@@ -35,8 +35,7 @@ def levels(graph: TraversableGraph, sources: object, options: SearchOptions) -> 
         return max(table.levels(n_levels) - spare, 0)
 
     parts: list[tuple[int | Array, Counted]] = []
-    later = 0 if graph.budget is None else needed(n + 1)
-    for first, found in searches(graph, view, roots, asked, 0, later=later):
+    for first, found in searches(graph, view, roots, asked, 0, later=needed(n + 1)):
         for place, counted in _count(graph, xp.atleast_2d(found.distance), needed):
             parts.append((first + place, counted))
         del found

@@ -78,7 +78,7 @@ def running(
     question: ProgramOptions,
     own: int,
     after: Callable[[], int] = lambda: 0,
-) -> AbstractContextManager[None]:
+) -> AbstractContextManager[object]:
     """Hold memory for the arrays of a question other than its run's, until the answer is complete.
 
     They take `own` bytes per vertex; `after` returns the most bytes that the question takes after the run.

@@ -43,6 +43,20 @@ class _Claim:
         """Reserved bytes that the question has not taken yet."""
         return max(self.granted - self.held - self.kept, 0)
 
+    @contextmanager
+    def foreseeing(self, later: Callable[[], int]) -> Iterator[None]:
+        """Foresee, during a block, that `later()` bytes will be held in addition to those held now."""
+        before, foreseen = self.held + self.kept, self.foreseen
+
+        def count() -> int:
+            return before + later()
+
+        foreseen.append(count)
+        try:
+            yield
+        finally:
+            foreseen.remove(count)
+
     def most(self) -> int:
         """Return the most bytes that are foreseen; counting them may itself be refused."""
         self.foreseen, counted = [], self.foreseen
@@ -50,6 +64,25 @@ class _Claim:
             return max((count() for count in counted), default=0)
         finally:
             self.foreseen = counted
+
+
+@dataclass(eq=False)
+class Held:
+    """Bytes that a budget holds for a block; what is kept outlives it."""
+
+    _budget: Budget
+    n_bytes: int  # released at the end of the block
+    _what: str
+
+    def keep(self, owner: object, n_bytes: int, spare: bool = False) -> None:
+        """Keep `n_bytes` of these for the lifetime of `owner`.
+
+        If they are `spare`, the method registered with `Budget.on_shortage` can free them.
+        """
+        if not 0 <= n_bytes <= self.n_bytes:
+            raise ValueError(f"{self._what} keeps {n_bytes} bytes but holds {self.n_bytes}")
+        self.n_bytes -= n_bytes
+        self._budget._keep(owner, n_bytes, self._what, spare)
 
 
 class _RoomTaken(TravMemoryError):
@@ -122,25 +155,15 @@ class Budget:
             claim = _Claim(granted=needed)
 
     def on_shortage(self, give_up: Callable[[], None]) -> None:
-        """Register the bound method that frees, on a shortage, the spare memory of `keep_for`."""
+        """Register the bound method that frees, on a shortage, the spare memory of `Held.keep`."""
         self._give_up = weakref.WeakMethod(give_up)
 
-    def foresee(self, n_bytes: Callable[[], int]) -> None:
-        """Make every later refusal of this question name a limit that suffices for `n_bytes` from now on.
-
-        A caller who raises the limit then has to do so only once.  The bytes are counted if the question is
-        refused; nothing is allocated.  Outside a question this has no effect.
-        """
-        if (claim := self._claim) is not None:
-            before = claim.held + claim.kept
-            claim.foreseen.append(lambda: before + n_bytes())
-
-    def allocate(self, n_bytes: int, what: str, more: int = 0) -> None:
+    def allocate(self, n_bytes: int, what: str, later: Callable[[], int] | None = None) -> None:
         """Take `n_bytes` for `what`, or raise the error of `refusal` without taking any."""
-        if not self.try_allocate(n_bytes, what):
+        if not self._take(int(n_bytes), what):
             self._free_spare()
-            if not self.try_allocate(n_bytes, what):
-                raise self.refusal(n_bytes, what, more)
+            if not self._take(int(n_bytes), what):
+                raise self.refusal(n_bytes, what, later)
 
     def require(self, n_bytes: int, what: str) -> None:
         """Raise the error that `allocate` would raise, without taking anything."""
@@ -156,63 +179,33 @@ class Budget:
             held = 0 if self._claim is None else self._claim.held
             return n_bytes + max(left, held) <= self.limit - (self._lasting - self._spare)
 
-    def try_allocate(self, n_bytes: int, what: str) -> bool:
-        """Take `n_bytes` for `what` if they are left; return whether they were."""
-        n_bytes = int(n_bytes)
-        with self._changed:
-            if not self._take(n_bytes, what):
-                return False
-            if (claim := self._claim) is not None:
-                claim.held += n_bytes
-            else:
-                self._lasting += n_bytes
-            return True
-
-    def release(self, n_bytes: int, what: str) -> None:
-        """Release `n_bytes` that were taken for `what`."""
-        n_bytes = int(n_bytes)
-        with self._changed:
-            self._give(n_bytes, what)
-            if (claim := self._claim) is not None:
-                claim.held -= n_bytes
-            else:
-                self._lasting -= n_bytes
-
-    def keep_for(self, owner: object, n_bytes: int, what: str, spare: bool = False) -> None:
-        """Keep `n_bytes` that this question took for `what` beyond its end, for the lifetime of `owner`.
-
-        If they are `spare`, the method registered with `on_shortage` can free them.
-        """
-        spare_bytes, claim = n_bytes if spare else 0, self._claim
-        with self._changed:
-            if claim is not None:
-                claim.held -= n_bytes
-                claim.kept += n_bytes
-                self._lasting += n_bytes
-            self._spare += spare_bytes
-        weakref.finalize(owner, self._end_of_owner, n_bytes, spare_bytes, what, claim).atexit = False
-
     @contextmanager
-    def hold(self, n_bytes: int, what: str, later: Callable[[], int] | None = None) -> Iterator[None]:
-        """Hold `n_bytes` for the duration of a block, in which `later()` more are held; see `foresee`."""
-        if later is not None:
-            self.foresee(lambda: n_bytes + later())
-        self.allocate(n_bytes, what)
-        passing = int(n_bytes) if self._claim is None else 0  # a question may also wait for these
+    def hold(self, n_bytes: int, what: str, later: Callable[[], int] | None = None) -> Iterator[Held]:
+        """Hold `n_bytes` for the duration of a block, in which `later()` more will be held.
+
+        A refusal in the block names a limit that suffices for these as well, so that a caller who raises the
+        limit has to do so only once.  They are counted if the question is refused; nothing is allocated.
+        """
+        held, claim = Held(self, int(n_bytes), what), self._claim
+        self.allocate(n_bytes, what, later)
         with self._changed:
-            self._lasting -= passing
+            if claim is None:  # a question may also wait for these
+                self._lasting -= held.n_bytes
         try:
-            yield
+            with nullcontext() if claim is None or later is None else claim.foreseeing(later):
+                yield held
         finally:
             with self._changed:
-                self._lasting += passing
-                self.release(n_bytes, what)
+                self._give(held.n_bytes, what)
+                if claim is not None:
+                    claim.held -= held.n_bytes
 
-    def refusal(self, n_bytes: int, what: str, more: int = 0) -> TravMemoryError:
+    def refusal(self, n_bytes: int, what: str, later: Callable[[], int] | None = None) -> TravMemoryError:
         """Return the error for `what`, with the need, the holders of the rest and a sufficient limit.
 
-        The limit suffices for `more` bytes as well.
+        The limit suffices for `later()` more bytes as well.
         """
+        more = 0 if later is None else later()
         whole = 0 if self._claim is None else self._claim.most()
         with self._changed:
             needed, base, free, claim = int(n_bytes), self._used, self.free, self._claim
@@ -249,12 +242,18 @@ class Budget:
         return sum(claim.promised for claim in self._claims if claim is not self._claim)
 
     def _take(self, n_bytes: int, what: str) -> bool:
-        if n_bytes < 0 or n_bytes > self.limit - self._used - self._promised_to_others():
-            return False
-        self._used += n_bytes
-        self._peak = max(self._peak, self._used)
-        self._held[what] = self._held.get(what, 0) + n_bytes
-        return True
+        """Take `n_bytes` for `what` if they are left; return whether they were."""
+        with self._changed:
+            if n_bytes < 0 or n_bytes > self.limit - self._used - self._promised_to_others():
+                return False
+            self._used += n_bytes
+            self._peak = max(self._peak, self._used)
+            self._held[what] = self._held.get(what, 0) + n_bytes
+            if (claim := self._claim) is not None:
+                claim.held += n_bytes
+            else:
+                self._lasting += n_bytes
+            return True
 
     def _give(self, n_bytes: int, what: str) -> None:
         if not 0 <= n_bytes <= self._held.get(what, 0):
@@ -263,6 +262,17 @@ class Budget:
         if left := self._held.pop(what, 0) - n_bytes:
             self._held[what] = left
         self._changed.notify_all()
+
+    def _keep(self, owner: object, n_bytes: int, what: str, spare: bool) -> None:
+        """Keep bytes of a block that are held for a while; see `Held.keep`."""
+        spare_bytes, claim = n_bytes if spare else 0, self._claim
+        with self._changed:
+            self._lasting += n_bytes
+            self._spare += spare_bytes
+            if claim is not None:
+                claim.held -= n_bytes
+                claim.kept += n_bytes
+        weakref.finalize(owner, self._end_of_owner, n_bytes, spare_bytes, what, claim).atexit = False
 
     def _end_of_owner(self, n_bytes: int, spare_bytes: int, what: str, claim: _Claim | None) -> None:
         with self._changed:
@@ -324,7 +334,7 @@ def holding(
     n_bytes: int | Callable[[], int],
     what: str,
     later: Callable[[], int] | None = None,
-) -> AbstractContextManager[None]:
+) -> AbstractContextManager[object]:
     """Hold bytes, which a function may compute, of a budget, if there is one, as `Budget.hold` does."""
     if budget is None:
         return nullcontext()

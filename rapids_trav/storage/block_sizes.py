@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 
 from rapids_trav.csr.adjacency import BLOCK
-from rapids_trav.engines.interface import Place, SumsOf
+from rapids_trav.engines.interface import Place
 from rapids_trav.engines.runs import GatherView, RunOptions, run_shape
 from rapids_trav.memory.budget import Budget
 from rapids_trav.memory.model.build import OFFSET_BYTES, READ_BYTES, vertex_bytes
 from rapids_trav.memory.model.program import resident_bytes
-from rapids_trav.memory.model.search import QueryBytes
+from rapids_trav.memory.model.search import WORD, QueryBytes
 from rapids_trav.programs.definition import Program
-from rapids_trav.storage.in_memory import MemoryView
 
 READ_SHARE = 4  # a block takes a quarter of the free memory at most; the rest is for other threads
 FEWEST_IN_HAND = 1 << 5  # smallest block, in edges, for limits that leave room for no more
@@ -61,25 +59,14 @@ def threads_of(place: Place) -> int:
 
 
 def most_within(room: int, most: int, needed: Callable[[int], int]) -> int:
-    """Return the number of searches, from 1 up to `most`, that can run at once in `room` bytes."""
+    """Return the number of searches, from 1 up to `most`, that can run at once in `room` bytes.
+
+    Fewer than `most` fill whole words of a bit-parallel search, if they fill one.
+    """
     while most > 1 and needed(most) > room:
         most = most * 3 // 4
+        most = most // WORD * WORD or most
     return most
-
-
-@contextmanager
-def adding_up(view: MemoryView, n_sources: int, of: SumsOf, bounds: bool = False) -> Iterator[int]:
-    """Hold memory for sums over distances, and for eccentricities by bounds if asked.
-
-    Yield the number of searches that there is room for at once.
-    """
-
-    def needed(table: QueryBytes, number: int) -> int:
-        return table.sums(number, of == "vertices") + (table.bounds() if bounds else 0)
-
-    together = view.searches_at_once(n_sources, needed)
-    with view.searching(partial(needed, number=together)):
-        yield together
 
 
 def least_of_run(place: Place, view: GatherView, program: Program, options: RunOptions) -> int:

@@ -16,7 +16,7 @@ from rapids_trav.engines.interface import Builder, Chunks, Engine
 from rapids_trav.engines.runs import GatherView, LinkView
 from rapids_trav.ids.maps import IdMap
 from rapids_trav.memory.budget import Budget
-from rapids_trav.memory.model.search import Needed, NeededBy
+from rapids_trav.memory.model.search import Needed
 from rapids_trav.storage.edge_rows import RowReader
 from rapids_trav.storage.mapped_arrays import place_of
 
@@ -83,11 +83,10 @@ class AdjacencySet:
         return getattr(self, name)
 
     # The memory of searches, which only a budget counts; see `MemoryView`.
-    def searching(self, direction: str, needed: Needed, variant: str) -> AbstractContextManager[None]:
-        return nullcontext()
-
-    def searches_at_once(self, most: int, needed: NeededBy) -> int:
-        return most
+    def searching(
+        self, direction: str, needed: Needed, variant: str, most: int, later: int
+    ) -> AbstractContextManager[int]:
+        return nullcontext(most)
 
     def searching_ahead(self, most: int, needed: Needed) -> AbstractContextManager[int]:
         return nullcontext(most)
@@ -261,13 +260,14 @@ class MemoryView:
         """Whether a budget counts the memory of searches, so that they must free all of it when they end."""
         return self.structures.limited
 
-    def searching(self, needed: Needed, variant: str = "auto") -> AbstractContextManager[None]:
-        """Hold memory for searches in this view until their answer is complete."""
-        return self.structures.searching(self.direction, needed, variant)
+    def searching(
+        self, needed: Needed, variant: str = "auto", most: int = 1, later: int = 0
+    ) -> AbstractContextManager[int]:
+        """Hold memory for searches in this view until their answers are complete; give their number.
 
-    def searches_at_once(self, most: int, needed: NeededBy) -> int:
-        """Return the number of independent searches that there is room for, up to `most`."""
-        return self.structures.searches_at_once(most, needed)
+        It is up to `most`, and at least 1, with room left for the `later` bytes that are asked for meanwhile.
+        """
+        return self.structures.searching(self.direction, needed, variant, most, later)
 
     def searching_ahead(self, most: int, needed: Needed) -> AbstractContextManager[int]:
         """Hold memory for searches ahead of the one whose answer is made; give their number, up to `most`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 
@@ -13,6 +13,7 @@ import numpy as np
 from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
 from rapids_trav.engines.interface import Builder, Chunks, Engine
 from rapids_trav.engines.runs import GatherView
+from rapids_trav.errors import TravMemoryError
 from rapids_trav.memory.budget import Budget
 from rapids_trav.memory.model.build import (
     DEGREE_BYTES,
@@ -23,7 +24,7 @@ from rapids_trav.memory.model.build import (
     edge_list_bytes,
 )
 from rapids_trav.memory.model.program import equals_bytes
-from rapids_trav.memory.model.search import Needed, NeededBy
+from rapids_trav.memory.model.search import Needed
 from rapids_trav.storage.block_sizes import SEARCH, most_within, query_bytes
 from rapids_trav.storage.in_memory import AdjacencySet, GraphEdges, InMemory
 from rapids_trav.storage.spilled_build import LimitedArrays, SpilledBuild
@@ -57,27 +58,32 @@ class LimitedAdjacencySet(AdjacencySet):
         with self._growing(self._adjacency_bytes(not edges.directed, weight), new=True):
             super().__init__(engine, n_vertices, edges)
 
-    def searching(self, direction: str, needed: Needed, variant: str) -> AbstractContextManager[None]:
+    @contextmanager
+    def searching(self, direction: str, needed: Needed, variant: str, most: int, later: int) -> Iterator[int]:
         for name in set(self.into_and_out(direction)):  # before the search takes its memory
             getattr(self, name)
         if variant == "edge":
             self.expanded(getattr(self, self.into_and_out(direction)[1]))
-        return self._budget.hold(needed(query_bytes(self._place, self.n_vertices)), SEARCH)
-
-    def searches_at_once(self, most: int, needed: NeededBy) -> int:
-        table = query_bytes(self._place, self.n_vertices)
-        return most_within(self._budget.free, most, partial(needed, table))
+        by_number = partial(needed, query_bytes(self._place, self.n_vertices))
+        number = most_within(self._budget.free - later, most, by_number)
+        with self._budget.hold(by_number(number), SEARCH, lambda: later):
+            yield number
 
     @contextmanager
     def searching_ahead(self, most: int, needed: Needed) -> Iterator[int]:
         budget, table = self._budget, query_bytes(self._place, self.n_vertices)
-        room = (budget.free - needed(table)) // AHEAD_SHARE
-        ahead = most
-        while ahead and not (table.ahead(ahead) <= room and budget.try_allocate(table.ahead(ahead), AHEAD)):
-            ahead -= 1
+        room = (budget.free - needed(table, 1)) // AHEAD_SHARE
         # The searches may end during another question, which must not be charged for the bytes.
         owner = _Owner()
-        budget.keep_for(owner, table.ahead(ahead), AHEAD)
+        for ahead in range(most, 0, -1):
+            n_bytes = table.ahead(ahead)
+            if n_bytes > room:
+                continue
+            with suppress(TravMemoryError), budget.hold(n_bytes, AHEAD) as held:  # others may take the room
+                held.keep(owner, n_bytes)
+                break
+        else:
+            ahead = 0
         yield ahead
 
     def expanded(self, adjacency: Adjacency) -> EdgeList:
@@ -150,7 +156,7 @@ class LimitedAdjacencySet(AdjacencySet):
 
         Structures that `held` lists after the block are kept.
         """
-        budget, kept = self._budget, 0
+        budget = self._budget
         question = QUESTION_BYTES * self.n_vertices + QUESTION_FIXED
         # Edges of weight zero would need many bytes more, and few graphs have any.
         equals = 0 if self._unweighted else equals_bytes(self.n_vertices, 2 * self._n_edges)
@@ -163,13 +169,9 @@ class LimitedAdjacencySet(AdjacencySet):
                     self._files = None
                 return
             before = 0 if new else self._held_bytes()
-            budget.allocate(n_bytes, STRUCTURES, question + equals)
-            try:
+            with budget.hold(n_bytes, STRUCTURES, lambda: question + equals) as held:
                 yield
-                kept = min(self._held_bytes() - before, n_bytes)
-                budget.keep_for(self, kept, STRUCTURES)
-            finally:
-                budget.release(n_bytes - kept, STRUCTURES)
+                held.keep(self, min(self._held_bytes() - before, n_bytes))
 
     def _held_bytes(self) -> int:
         return sum(part.nbytes for _, part in self.held())

@@ -21,7 +21,7 @@ from rapids_trav.csr.pages import longest_row, plan_pages
 from rapids_trav.engines.runs import GatherView, LinkView, Pages
 from rapids_trav.memory.budget import Budget
 from rapids_trav.memory.model.build import OFFSET_BYTES, resident_rows_bytes
-from rapids_trav.memory.model.search import Needed, NeededBy
+from rapids_trav.memory.model.search import Needed
 from rapids_trav.storage.block_sizes import SEARCH, block_within, most_within, query_bytes
 from rapids_trav.storage.in_memory import AdjacencySet, GraphEdges, InMemory
 from rapids_trav.storage.mapped_arrays import place_of
@@ -57,20 +57,23 @@ class PagedAdjacencySet(AdjacencySet):
         return (name, other) if other is not None and self.directed else (name,)
 
     @contextmanager
-    def searching(self, direction: str, needed: Needed, variant: str) -> Iterator[None]:
+    def searching(self, direction: str, needed: Needed, variant: str, most: int, later: int) -> Iterator[int]:
         outside, n = self._outside, self.n_vertices
         budget, table = outside.budget, query_bytes(outside.engine.place, n)
         on_gpu, names = not table.host, self._read_with(self.into_and_out(direction)[1])
         if on_gpu and variant not in PUSHING:
             for name in names:  # builds them before the search takes its memory
                 getattr(self, name)
-        n_bytes, usual = needed(table), table.state
         before = outside.search_rows.nbytes
+        room = budget.free + before
+        room //= 2 if on_gpu else 1  # half is for rows
+        number = most_within(room - later, most, partial(needed, table))
+        n_bytes, usual = needed(table, number), table.state
         rows = len(names) * resident_rows_bytes(n) if on_gpu else 0
         try:
-            with budget.hold(n_bytes, SEARCH, lambda: rows):
+            with budget.hold(n_bytes, SEARCH, lambda: max(rows, later)):
                 try:
-                    yield
+                    yield number
                 finally:
                     if not on_gpu:
                         for name in names:
@@ -78,12 +81,6 @@ class PagedAdjacencySet(AdjacencySet):
         finally:
             if n_bytes > usual and outside.search_rows.nbytes != before:
                 outside.search_rows.give_up()  # the next search may have room for more rows
-
-    def searches_at_once(self, most: int, needed: NeededBy) -> int:
-        outside, table = self._outside, query_bytes(self._outside.engine.place, self.n_vertices)
-        room = outside.budget.free + outside.search_rows.nbytes
-        room //= 1 if table.host else 2  # on a GPU, half is for rows
-        return most_within(room, most, partial(needed, table))
 
     def searching_ahead(self, most: int, needed: Needed) -> AbstractContextManager[int]:
         return nullcontext(0)  # each search has all the memory for its rows

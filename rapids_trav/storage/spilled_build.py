@@ -84,10 +84,7 @@ class ResidentRows:
                 break
         budget.require(missing * least + state, ROWS)
         room = (budget.free - state) // missing - least
-        rows = self._reached(adjacency, least, room)
-        budget.allocate(_device_bytes(rows), ROWS)
-        budget.keep_for(rows, _device_bytes(rows), ROWS, spare=True)
-        return rows
+        return self._reached(adjacency, least, room)
 
     def _reached(self, adjacency: Adjacency, least: int, room: int) -> Adjacency:
         """Make up to `room` bytes of edges resident, or fewer if the free memory is fragmented."""
@@ -97,8 +94,10 @@ class ResidentRows:
             head, begin = resident_ends(adjacency.row_offsets, room, vertex)
             n_bytes = (head + adjacency.n_edges - begin) * vertex
             try:
-                with self._budget.hold(least + n_bytes, ROWS):
-                    return self._engine.reach_outside(adjacency, head, begin)
+                with self._budget.hold(least + n_bytes, ROWS) as held:
+                    rows = self._engine.reach_outside(adjacency, head, begin)
+                    held.keep(rows, _device_bytes(rows), spare=True)
+                    return rows
             except MemoryError:
                 if n_bytes == 0:
                     raise

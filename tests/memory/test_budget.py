@@ -97,15 +97,15 @@ def test_budget_counts_and_refuses():
             "(values 600 B, pages 300 B held): give memory_limit at least 1.1 kB."
         )
         with pytest.raises(TravMemoryError, match=r"200 B are needed .* at least 1\.15 kB"):
-            budget.allocate(200, "messages", more=50)
+            budget.allocate(200, "messages", lambda: 50)
         budget.require(100, "messages")
         with pytest.raises(TravMemoryError, match=r"101 B are needed for messages"):
             budget.require(101, "messages")
-        assert not budget.try_allocate(101, "more") and budget.try_allocate(100, "more")
-    budget.release(100, "more")
+        with pytest.raises(TravMemoryError), budget.hold(101, "more"):
+            pass
+        with budget.hold(100, "more"):
+            assert budget.free == 0
     assert (budget.used, budget.peak, budget.held()) == (600, 1000, {"values": 600})
-    with pytest.raises(ValueError, match="releases 700 bytes but holds 600"):
-        budget.release(700, "values")
     assert repr(budget) == "<Budget: 600 B of 1 kB, peak 1 kB>"
 
 
@@ -115,15 +115,39 @@ def test_what_is_kept_leaves_questions_their_room():
     assert budget.fits(50, 20) and not budget.fits(51, 20)
 
     def question():
-        budget.allocate(40, "values")
-        assert budget.fits(30, 20) and not budget.fits(31, 20)  # it holds more than the 20 already
-        assert budget.fits(10, 60) and not budget.fits(11, 60)
-        with pytest.raises(TravMemoryError):
-            budget.allocate(31, "rows")
-        budget.release(40, "values")
+        with budget.hold(40, "values"):
+            assert budget.fits(30, 20) and not budget.fits(31, 20)  # it holds more than the 20 already
+            assert budget.fits(10, 60) and not budget.fits(11, 60)
+            with pytest.raises(TravMemoryError):
+                budget.allocate(31, "rows")
 
     budget.ask(question)
     assert budget.used == 30
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_what_a_block_keeps_lives_as_long_as_its_owner(asked):
+    budget = Budget(100)
+
+    class Owner:
+        pass
+
+    def question():
+        owner = Owner()
+        with budget.hold(60, "rows") as held:
+            held.keep(owner, 20)
+            with pytest.raises(ValueError, match="rows keeps 41 bytes but holds 40"):
+                held.keep(owner, 41)
+            held.keep(owner, 10, spare=True)
+            assert budget.used == 60
+        assert budget.used == 30
+        assert budget.fits(80, 0) and not budget.fits(81, 0)  # what is spare may be freed
+        return owner
+
+    owner = budget.ask(question) if asked else question()
+    assert budget.held() == {"rows": 30}
+    del owner
+    assert budget.used == 0 and budget.fits(100, 0)
 
 
 def test_an_error_counts_small_holders_together():

@@ -132,15 +132,14 @@ def test_a_refusal_foresees_what_is_said_to_be_needed():
     budget.allocate(100, "vertex ids")
 
     def question(foreseen, refused):
-        with budget.hold(200, "values"):
-            budget.foresee(lambda: foreseen)
-            budget.allocate(refused, "messages")
+        with budget.hold(200, "values", lambda: foreseen), budget.hold(refused, "messages"):
+            pass
 
     for foreseen, refused, enough in ((900, 800, 1200), (5000, 950, 5300), (0, 950, 1250)):
         with pytest.raises(TravMemoryError) as found:
             budget.ask(lambda foreseen=foreseen, refused=refused: question(foreseen, refused))
         assert named_in(found.value) == enough
-    with pytest.raises(TravMemoryError) as found:  # what was foreseen ended with its question
+    with pytest.raises(TravMemoryError) as found:  # what was foreseen ended with its block
         budget.ask(lambda: budget.allocate(950, "messages"))
     assert named_in(found.value) == 100 + 950
     assert budget.used == 100
@@ -154,8 +153,8 @@ def test_counting_what_is_foreseen_may_itself_be_refused():
         return 0
 
     def question():
-        budget.foresee(counted)
-        budget.allocate(2000, "messages")
+        with budget.hold(10, "values", counted):
+            budget.allocate(2000, "messages")
 
     with pytest.raises(TravMemoryError, match="what is foreseen"):
         budget.ask(question)

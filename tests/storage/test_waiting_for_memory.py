@@ -293,8 +293,8 @@ def test_what_is_kept_until_memory_is_short_is_given_up_for_a_question():
     kept = Kept()
     budget.on_shortage(kept.give_up)
     kept.rows["out"] = Rows()
-    budget.allocate(70, "rows")
-    budget.keep_for(kept.rows["out"], 70, "rows", spare=True)
+    with budget.hold(70, "rows") as held:
+        held.keep(kept.rows["out"], 70, spare=True)
 
     def asks():
         with budget.hold(90, "values"):

@@ -33,7 +33,7 @@ from rapids_trav.frames.columns import move
 
 if TYPE_CHECKING:
     from rapids_trav.engines.multigpu.one_launch.group import Member
-    from rapids_trav.memory.model.search import Needed, NeededBy
+    from rapids_trav.memory.model.search import Needed
 
 
 ROWS = {"both": "rows by both ends for one launch", "lean": "rows by destination for one launch (lean)"}
@@ -118,12 +118,11 @@ class RankView:
         communicator = self.numbering.rank.communicator
         return degrees(communicator, self.part, self.direction)[: self.numbering.n_owned]
 
-    def searching(self, needed: Needed, variant: str = "auto") -> AbstractContextManager[None]:
-        return nullcontext()
-
-    def searches_at_once(self, most: int, needed: NeededBy) -> int:
-        """Return 1: ranks search from one source after another, and each search gives its own frame."""
-        return 1
+    def searching(
+        self, needed: Needed, variant: str = "auto", most: int = 1, later: int = 0
+    ) -> AbstractContextManager[int]:
+        """Give 1: ranks search from one source after another, and each search gives its own frame."""
+        return nullcontext(1)
 
     def searching_ahead(self, most: int, needed: Needed) -> AbstractContextManager[int]:
         return nullcontext(0)

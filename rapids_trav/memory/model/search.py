@@ -121,18 +121,19 @@ class QueryBytes:
         """Bytes of counting the vertices of a search by level, without the distances."""
         return LEVEL_BYTES * n_levels + KEY_BYTES * min(counted_at_once(self.n), self.n)
 
-    def sums(self, number: int, of_vertices: bool) -> int:
-        """Bytes of sums over the distances of searches that run at once, none of which is kept."""
+    def sums(self, number: int, of_vertices: bool, bounds: bool = False) -> int:
+        """Bytes of sums over the distances of searches that run at once, none of which is kept.
+
+        With `bounds`, they include those of eccentricities by bounds.
+        """
+        if bounds:
+            return self.sums(number, of_vertices) + (BOUNDS_BYTES + DRAWING_BYTES) * self.n
         sums = SUMS_BYTES if of_vertices else 0  # sums of sources are few
         at_once = max(words(number), 1)
         if self.host:  # bit words, queues and sums of each thread, and the answer
             return (min(at_once, self.n_threads) * (24 + 2 * self.vertex + sums) + sums) * self.n
         running = BATCH_BYTES * min(at_once, BATCH_WORDS) + HEAVY_BYTES + 2 * self.vertex
         return (running + SUMS_BYTES) * self.n
-
-    def bounds(self) -> int:
-        """Bytes of eccentricities by bounds, without those of the searches."""
-        return (BOUNDS_BYTES + DRAWING_BYTES) * self.n
 
     def shares(self, n_edges: int, edges: bool, together: int) -> int:
         """Bytes of the shares of vertices, and of edges if asked, in shortest paths.
@@ -187,5 +188,4 @@ def counted_at_once(n_vertices: int) -> int:
     return max(n_vertices // COUNTED_PART, COUNTED_LEAST)
 
 
-Needed = Callable[[QueryBytes], int]  # bytes of searches, from the table for their graph
-NeededBy = Callable[[QueryBytes, int], int]  # bytes of a number of independent searches
+Needed = Callable[[QueryBytes, int], int]  # bytes of a number of searches, from the table for their graph

@@ -305,8 +305,8 @@ def opened(
     assert view.pages is not None
     budget = view.pages.budget
     n_bytes = state_bytes(view, program, options, edge_type(view.out.n_edges).itemsize) + more_bytes
-    budget.foresee(lambda: n_bytes + least_place_bytes(view, LEAST_BLOCK))
-    with budget.hold(n_bytes, VERTICES), ExitStack() as held:
+    later = partial(least_place_bytes, view, LEAST_BLOCK)
+    with budget.hold(n_bytes, VERTICES, later), ExitStack() as held:
         plain = cut_for(view, budget.free, LEAST_BLOCK)
         frame = partial(packed_columns, view.out, budget, FRAMED)
         cut, parts = chosen_parts(view, options, plain, frame)
