@@ -60,14 +60,14 @@ def test_framed_blocks_can_be_read_where_they_are_put(framed):
 def test_frames_are_taken_unless_all_blocks_fit_as_they_are(framed):
     def chosen(n_places, compress, columns=framed, shift=10):
         packs, cuts = [], cut(OFFSETS, shift, n_places)
-        view, options = view_of((4 << shift) * n_places, home=PackedHome()), RunOptions(compress=compress)
+        free, options = (4 << shift) * n_places, RunOptions(compress=compress)
 
         def pack():
             packs.append(1)
             return columns
 
-        found, parts = chosen_parts(view, options, cuts, pack)
-        assert found.n_places * place_bytes(parts) <= view.pages.budget.free
+        found, parts = chosen_parts(view_of(home=PackedHome()), options, cuts, pack, free)
+        assert found.n_places * place_bytes(parts) <= free
         return parts[0].name, found.n_places, len(packs)
 
     n_blocks = cut(OFFSETS, 10, 1).n_blocks
@@ -80,7 +80,7 @@ def test_frames_are_taken_unless_all_blocks_fit_as_they_are(framed):
     assert chosen(4, True, shift=9) == ("columns", 4, 0)  # a block of the format has 1024 edges
     without = replace(view_of(), pages=replace(view_of().pages, framed=None))
     cuts = cut(OFFSETS, 10, 4)
-    assert chosen_parts(without, RunOptions(compress=True), cuts, lambda: framed)[0] is cuts
+    assert chosen_parts(without, RunOptions(compress=True), cuts, lambda: framed, 0)[0] is cuts
 
 
 def test_blocks_that_frames_make_no_smaller_stay_as_they_are():
@@ -89,5 +89,5 @@ def test_blocks_that_frames_make_no_smaller_stay_as_they_are():
     columns[:1024] = np.resize([0, 2**31 - 1], 1024)
     framed = PackedColumns(*reference.frame_columns(columns))
     cuts = cut(OFFSETS, 10, 4)
-    found, parts = chosen_parts(view_of(home=PackedHome()), RunOptions(), cuts, lambda: framed)
+    found, parts = chosen_parts(view_of(home=PackedHome()), RunOptions(), cuts, lambda: framed, 0)
     assert found is cuts and parts[0].name == "columns"

@@ -8,7 +8,7 @@ begins with the items that wait for them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -18,7 +18,7 @@ import cupyx
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array
-from rapids_trav.engines.blocks.cut import PLACES, Cut, cut_for, least_place_bytes
+from rapids_trav.engines.blocks.cut import PLACES, Cut, cut_for
 from rapids_trav.engines.blocks.executor import Launched, RunOverBlocks
 from rapids_trav.engines.blocks.schedule import ACTIVATED, N_COUNTS, WAITING, Timeline
 from rapids_trav.engines.cuda.blocks.loader import CopyingLoader
@@ -305,18 +305,23 @@ def opened(
     assert view.pages is not None
     budget = view.pages.budget
     n_bytes = state_bytes(view, program, options, edge_type(view.out.n_edges).itemsize) + more_bytes
-    later = partial(least_place_bytes, view, LEAST_BLOCK)
-    with budget.hold(n_bytes, VERTICES, later), ExitStack() as held:
-        plain = cut_for(view, budget.free, LEAST_BLOCK)
-        frame = partial(packed_columns, view.out, budget, FRAMED)
-        cut, parts = chosen_parts(view, options, plain, frame)
-        held.enter_context(budget.hold(cut.n_places * place_bytes(parts), PLACES))
-        yield held.enter_context(run(_on_device(view, program), program, state, options, cut, parts))
+    free = max(budget.free - n_bytes, 0)
+    plain = cut_for(view, free, LEAST_BLOCK)
+    frame = partial(packed_columns, view.out, budget, FRAMED)
+    cut, parts = chosen_parts(view, options, plain, frame, free)
+    places = cut.n_places * place_bytes(parts)
+    with (
+        budget.hold(n_bytes + places, f"{VERTICES} and {PLACES}"),
+        run(_on_device(view, program, places), program, state, options, cut, parts) as blocks,
+    ):
+        yield blocks
 
 
-def _on_device(view: GatherView, program: Program) -> GatherView:
-    """Return the view with the offsets of its out-edges on the device, and no degrees unless needed."""
-    assert view.pages is not None
-    offsets = offsets_on_device(view.out, view.pages.budget.free)
+def _on_device(view: GatherView, program: Program, free: int) -> GatherView:
+    """Return the view with the offsets of its out-edges on the device, and no degrees unless needed.
+
+    The `free` bytes serve meanwhile.
+    """
+    offsets = offsets_on_device(view.out, free)
     degrees: Any = view.degrees if uses_degrees(program) else None
     return replace(view, out=Adjacency(offsets, view.out.column_indices), degrees=degrees)

@@ -74,9 +74,9 @@ def framed_parts(view: GatherView, cut: Cut, framed: PackedColumns) -> list[Part
 
 
 def chosen_parts(
-    view: GatherView, options: RunOptions, cut: Cut, pack: Callable[[], PackedColumns | None]
+    view: GatherView, options: RunOptions, cut: Cut, pack: Callable[[], PackedColumns | None], free: int
 ) -> tuple[Cut, list[Part]]:
-    """Return what places hold, and the cut with as many places as fit: framed, unless all blocks fit without.
+    """Return what places hold, and the cut with those that fit `free` bytes: framed, unless all fit without.
 
     `options.compress` may ask for frames in that case as well, or for none.  The cut is given with the places
     that fit if columns are as they are; `pack` frames these, or returns None if they are not worth it.
@@ -92,5 +92,5 @@ def chosen_parts(
     parts = framed_parts(view, cut, framed)
     if place_bytes(parts) > place_bytes(plain):
         return cut, plain
-    n_places = view.pages.budget.free // max(place_bytes(parts), 1)
+    n_places = free // max(place_bytes(parts), 1)
     return replace(cut, n_places=max(min(n_places, cut.n_blocks), 1)), parts

@@ -57,13 +57,14 @@ class StreamedExecutor(DeviceExecutor):
         offset, pack = edge_type(view.into.n_edges).itemsize, partial(packed_columns, view.into, budget)
         plan = self.plan = chosen_plan(view, program, options, offset, pack)
         with ExitStack() as held:
-            held.enter_context(budget.hold(plan.resident_bytes, VERTICES))
-            self.state = ProgramState(_resident(view, program), program, start, options, TALLY_ROWS)
+            what = f"{VERTICES} and pages in progress"
+            held.enter_context(budget.hold(plan.resident_bytes + plan.buffer_bytes, what))
+            resident = _resident(view, program, plan.buffer_bytes)
+            self.state = ProgramState(resident, program, start, options, TALLY_ROWS)
             if options.gather != "rows":
                 in_pages = published(f"{options.gather} in pages")
                 self.shards = in_pages(self.state, view.into.row_offsets, plan, options)
             self.state.set_out()
-            held.enter_context(budget.hold(plan.buffer_bytes, "pages in progress"))
             self._open(options, held)
             self._closing = held.pop_all()
 
@@ -229,10 +230,11 @@ class StreamedExecutor(DeviceExecutor):
         return begin, slot.copied
 
 
-def _resident(view: GatherView, program: Program) -> GatherView:
-    """Return the view with its resident parts on the device; out-edges stay on the host if possible."""
-    assert view.pages is not None
-    free = view.pages.budget.free
+def _resident(view: GatherView, program: Program, free: int) -> GatherView:
+    """Return the view with its resident parts on the device; out-edges stay on the host if possible.
+
+    The `free` bytes serve meanwhile.
+    """
     into = Adjacency(offsets_on_device(view.into, free), view.into.column_indices)
     out_offsets = into.row_offsets if view.into is view.out else offsets_on_device(view.out, free)
     reached = over_host(view.out.column_indices)
