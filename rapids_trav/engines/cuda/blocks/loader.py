@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from typing import NamedTuple
 
 import cupy
@@ -21,8 +21,7 @@ from rapids_trav.engines.blocks.residency import Landed
 from rapids_trav.engines.blocks.schedule import Timeline
 from rapids_trav.engines.cuda.blocks.parts import Part
 from rapids_trav.engines.cuda.build.host_rows import over_host
-from rapids_trav.engines.cuda.runtime.memory import bytes_to_device
-from rapids_trav.engines.cuda.runtime.pinned import empty_pinned
+from rapids_trav.engines.cuda.runtime.memory import Staging, aligned, bytes_to_device
 
 
 class _Load(NamedTuple):
@@ -66,13 +65,10 @@ class CopyingLoader:
         self._numbers_at = self._numbers.ctypes.data
         self._waiting: deque[_Load] = deque()  # for `start`
         self._coming: deque[_Load] = deque()
-        self._pool: ThreadPoolExecutor | None = None
-        self._buffers: list[tuple[np.ndarray, ...]] = []
+        self._staging: Staging | None = None
         if any(over_host(part.source) is None for part in parts):
-            self._pool = ThreadPoolExecutor(1, thread_name_prefix="rapids_trav_loader")
-            self._buffers = [
-                tuple(empty_pinned(part.size, part.source.dtype) for part in parts) for _ in range(self.most)
-            ]
+            _, n_bytes = aligned(part.place_bytes for part in parts)
+            self._staging = Staging(self.most, n_bytes, 1, "loader")
         self._device = cupy.cuda.Device().id
         # The memory may have been used before, by work that the current stream still has to do.
         self._stream.wait_event(cupy.cuda.get_current_stream().record())
@@ -96,10 +92,10 @@ class CopyingLoader:
         """Start to copy the blocks asked for; what reads their places must have ended."""
         while self._waiting:
             load = self._waiting.popleft()
-            if self._pool is None:
-                self._copy(load)
+            if self._staging is None:
+                self._copy(load, [addresses[load.landed.block] for addresses in self._sources])
             else:
-                load = load._replace(filled=self._pool.submit(self._fill, load))
+                load = load._replace(filled=self._staging.submit(self._fill, load, self._staging))
             self._coming.append(load)
 
     def landed(self, wait: bool = False) -> Landed | None:
@@ -120,25 +116,23 @@ class CopyingLoader:
         return load.landed
 
     def close(self) -> None:
-        if self._pool is not None:
-            self._pool.shutdown()
+        if self._staging is not None:
+            self._staging.close()
         self._waiting.clear()
         self._coming.clear()
         self._stream.synchronize()
 
-    def _fill(self, load: _Load) -> None:
+    def _fill(self, load: _Load, staging: Staging) -> None:
         """Bring the edges of a block into pinned memory, and start to copy them."""
-        for part, buffer in zip(self._parts, self._buffers[load.number % self.most], strict=True):
-            entries = part.of(load.landed.block)
-            np.copyto(buffer[: len(entries)], entries)
+        entries = [part.of(load.landed.block) for part in self._parts]
+        filled = staging.filled(load.number % self.most, entries)
         with cupy.cuda.Device(self._device):
-            self._copy(load)
+            self._copy(load, [part.ctypes.data for part in filled])
 
-    def _copy(self, load: _Load) -> None:
-        """Copy the edges of a block, and then its number."""
+    def _copy(self, load: _Load, sources: Sequence[int]) -> None:
+        """Copy the edges of a block from pinned memory at these addresses, and then its number."""
         (block, place, _), turn = load.landed, load.number % self.most
-        for i, part in enumerate(self._parts):
-            source = self._buffers[turn][i].ctypes.data if self._buffers else self._sources[i][block]
+        for i, (part, source) in enumerate(zip(self._parts, sources, strict=True)):
             target = self._targets[i] + place * part.place_bytes
             bytes_to_device(target, source, self._sizes[i][block], self._stream)
         self._numbers[turn] = load.number

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import Self
@@ -14,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rapids_trav.csr.array import Array
+from rapids_trav.engines.cuda.runtime.pinned import empty_pinned
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.utilities.sizes import readable
 
@@ -115,6 +117,29 @@ def _parts(
         cupy.ndarray((length,), dtype, memory + begin)
         for begin, (length, dtype) in zip(begins, shapes, strict=True)
     ]
+
+
+class Staging:
+    """Pinned buffers that `n_threads` fill with edges in files, which are copied to the device from there."""
+
+    def __init__(self, n_buffers: int, n_bytes: int, n_threads: int, name: str) -> None:
+        self.n_buffers = n_buffers
+        self._buffers = [empty_pinned(n_bytes, np.uint8) for _ in range(n_buffers)]
+        self._pool = ThreadPoolExecutor(n_threads, thread_name_prefix=f"rapids_trav {name}")
+        self.submit = self._pool.submit
+
+    def filled(self, buffer: int, sources: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Return the sources in a buffer from which nothing is copied any more."""
+        begins, _ = aligned(source.nbytes for source in sources)
+        parts = []
+        for begin, source in zip(begins, sources, strict=True):
+            part = self._buffers[buffer][begin : begin + source.nbytes].view(source.dtype)
+            np.copyto(part, source)
+            parts.append(part)
+        return parts
+
+    def close(self) -> None:
+        self._pool.shutdown(cancel_futures=True)
 
 
 FEW = 4096  # more are copied, since CuPy keeps pinned memory of each size for later

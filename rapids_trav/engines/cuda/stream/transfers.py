@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,9 +16,8 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.build.host_rows import over_host
-from rapids_trav.engines.cuda.runtime.memory import host_address
-from rapids_trav.engines.cuda.runtime.pinned import empty_pinned
-from rapids_trav.engines.cuda.stream.plan import StreamPlan, aligned, hidden_share
+from rapids_trav.engines.cuda.runtime.memory import Staging, host_address
+from rapids_trav.engines.cuda.stream.plan import StreamPlan, hidden_share
 from rapids_trav.engines.runs import Moved, PageSpan, RunOptions
 
 KEPT_TOGETHER = 1 << 30  # bytes of pages in one allocation; larger ones fail if free memory is fragmented
@@ -98,11 +96,10 @@ class Feed:
         self._copied_parts: dict[int, Ready] = {}  # of pages that are copied from where they are stored
         reachable = [over_host(array) is not None for array in self._arrays]
         self.reachable = all(reachable)  # kernels can read the edges where they are stored
-        self._pool: ThreadPoolExecutor | None = None
+        self._staging: Staging | None = None
         if not (self.reachable if plan.packed is None else all(reachable[1:])):
             n = plan.n_slots
-            self._pool = ThreadPoolExecutor(n, thread_name_prefix="rapids_trav pages")
-            self._buffers = [empty_pinned(plan.slot_bytes, np.uint8) for _ in range(n)]
+            self._staging = Staging(n, plan.slot_bytes, n, "pages")
             self._copied = [cupy.cuda.Event(disable_timing=True) for _ in range(n)]
 
     @property
@@ -112,20 +109,21 @@ class Feed:
         return columns, weights[0] if weights else None
 
     def close(self) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
+        if self._staging is not None:
+            self._staging.close()
 
     def ahead(self, tasks: Iterable[Task]) -> Iterator[Ready]:
         """Yield the tasks in order, reading ahead as many as there are buffers."""
-        if self._pool is None:
+        staging = self._staging
+        if staging is None:
             yield from map(self._stored, tasks)
             return
         reading: deque = deque()
         turn = 0
         for task in tasks:
-            reading.append((task, turn, self._pool.submit(self._read, task, turn)))
-            turn = (turn + 1) % len(self._buffers)
-            if len(reading) == len(self._buffers):
+            reading.append((task, turn, staging.submit(self._read, staging, task, turn)))
+            turn = (turn + 1) % staging.n_buffers
+            if len(reading) == staging.n_buffers:
                 yield self._first_of(reading)
         while reading:
             yield self._first_of(reading)
@@ -151,17 +149,10 @@ class Feed:
         own = (columns[first:last],) if packed is None else packed.page(first, last)
         return (*own, *(array[first:last] for array in weights))
 
-    def _read(self, task: Task, turn: int) -> tuple[np.ndarray, ...]:
+    def _read(self, staging: Staging, task: Task, turn: int) -> list[np.ndarray]:
         """Read the parts of a page into a pinned buffer whose previous copy has finished."""
-        parts = []
         self._copied[turn].synchronize()
-        begin = 0
-        for source in self._slices(task):
-            part = self._buffers[turn][begin : begin + source.nbytes].view(source.dtype)
-            np.copyto(part, source)
-            parts.append(part)
-            begin += aligned(source.nbytes)
-        return tuple(parts)
+        return staging.filled(turn, self._slices(task))
 
 
 class UnderWay(NamedTuple):
