@@ -16,16 +16,16 @@ import numpy as np
 
 from rapids_trav.algorithms.interface import Collector, TraversableGraph
 from rapids_trav.algorithms.options import SearchOptions
-from rapids_trav.algorithms.request import ask
+from rapids_trav.algorithms.request import ask, own_answers
 from rapids_trav.algorithms.results import columns_of
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.interface import BfsOptions, Engine, LevelTrace, Ordered, Search, WholeAnswers
+from rapids_trav.engines.interface import BfsOptions, Engine, LevelTrace, Ordered, Search
 from rapids_trav.engines.searches import RankCosts
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.frames.columns import BitMasked, Frame, Masked
 from rapids_trav.frames.kinds import FrameT
 from rapids_trav.ids.lookup import lookup
-from rapids_trav.ids.maps import Column, IntegerTable
+from rapids_trav.ids.maps import Column
 from rapids_trav.memory.model.search import WORD, QueryBytes
 from rapids_trav.storage.block_sizes import query_bytes
 from rapids_trav.storage.in_memory import MemoryView
@@ -74,8 +74,8 @@ Answer = Any  # a frame, or `Traced` if trace=True
 
 def bfs(graph: TraversableGraph, sources: object, options: SearchOptions) -> Answer:
     """Return the frame that `Graph.bfs` documents."""
-    own, table = whole_answers(graph)
-    view, roots, asked = ask(graph, sources, options, checked=table is None or graph.n_vertices == 0)
+    own = own_answers(graph)
+    view, roots, asked = ask(graph, sources, options, checked=own is None)
     n, reached_only = graph.n_vertices, options.reached_only
     total = None if reached_only else (len(roots) if asked.each else 1) * n
     rows, columns, traces = graph.collector(total), None, []
@@ -83,11 +83,11 @@ def bfs(graph: TraversableGraph, sources: object, options: SearchOptions) -> Ans
     room = answer_room(graph, asked.each, reached_only)
     for first, found in searches(graph, view, roots, asked, room, options.deterministic):
         traces.append(found.trace)
-        if own and table and not asked.each:
-            columns = own_columns(own, table, found, len(roots), reached_only)
+        if own is not None and not asked.each:
+            columns = own.columns(found, len(roots), reached_only)
             check_size(graph, rows, len(columns["vertex"]))
-        elif own and table and not reached_only and len(found.distance) == len(roots):
-            columns = own.columns_of_each(found, table, roots)
+        elif own is not None and not reached_only and len(found.distance) == len(roots):
+            columns = own.make.columns_of_each(found, own.table, roots)
         else:
             part, n_rows = columns_of(graph, roots[first:] if asked.each else None, found, reached_only)
             check_size(graph, rows, rows.n_rows + n_rows)
@@ -105,21 +105,6 @@ def answer_room(graph: TraversableGraph, each: bool, reached_only: bool) -> int:
         return 0
     table = query_bytes(graph.engine.place, graph.n_vertices)
     return table.answer(each=each, ranked=graph.ids.rank is not None, reached_only=reached_only)
-
-
-def whole_answers(graph: TraversableGraph) -> tuple[WholeAnswers | None, IntegerTable | None]:
-    """Return the engine's own way to make the columns of a whole answer and the ids for it, or None."""
-    own = None if graph.rows.source.library.name != "cudf" else graph.engine.answers
-    return own, None if own is None else graph.ids.table
-
-
-def own_columns(
-    own: WholeAnswers, table: IntegerTable, found: Search, n_sources: int, reached_only: bool
-) -> dict[str, Array | BitMasked]:
-    """Return the columns of an answer as the engine makes them."""
-    if reached_only:
-        return own.reached(found, table, n_sources)[0]
-    return own.columns(found, table, n_sources)
 
 
 def framed(

@@ -15,20 +15,14 @@ from types import TracebackType
 from typing import Generic, cast
 from weakref import WeakSet
 
-from rapids_trav.algorithms.bfs import (
-    answer_room,
-    check_size,
-    framed,
-    own_columns,
-    whole_answers,
-    with_smallest,
-)
+from rapids_trav.algorithms.bfs import answer_room, check_size, framed, with_smallest
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import SearchOptions
 from rapids_trav.algorithms.request import (
     answered,
     ask_for_roots,
     on_engine,
+    own_answers,
     reusable,
     vertices,
 )
@@ -289,10 +283,10 @@ class _FrameMaker:
     ) -> None:
         self._graph, self._view, self._reached_only = graph, view, options.reached_only
         self._smallest = options.deterministic and options.predecessors
-        self._own, self._table = whole_answers(graph)
+        self._own = own_answers(graph)
         self._found: Search | None = None
         self._columns: dict[str, Column | BitMasked] | None = None
-        self.lenient = self._table is not None and graph.n_vertices > 0
+        self.lenient = self._own is not None and graph.n_vertices > 0
         self.options = replace(asked, predecessors=options.predecessors and not self._smallest)
         self._room = answer_room(graph, False, options.reached_only)
 
@@ -319,8 +313,8 @@ class _FrameMaker:
 
     def _columns_of(self, found: Search) -> dict[str, Column | BitMasked]:
         graph = self._graph
-        if self._own is not None and self._table is not None:
-            return own_columns(self._own, self._table, found, 1, self._reached_only)
+        if self._own is not None:
+            return self._own.columns(found, 1, self._reached_only)
         columns, n_rows = columns_of(graph, None, found, self._reached_only)
         check_size(graph, graph.collector(None), n_rows)
         return columns

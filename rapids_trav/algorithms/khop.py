@@ -7,11 +7,11 @@ from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Generic, NamedTuple, Self, cast
 
-from rapids_trav.algorithms.bfs import framed, whole_answers
+from rapids_trav.algorithms.bfs import framed
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import SearchOptions, whole_number
 from rapids_trav.algorithms.pictures import LayeredPicture
-from rapids_trav.algorithms.request import ask, resolve
+from rapids_trav.algorithms.request import ask, own_answers, resolve
 from rapids_trav.engines.interface import Search
 from rapids_trav.frames import exchange
 from rapids_trav.frames.columns import Masked
@@ -153,19 +153,18 @@ def khop(graph: TraversableGraph, seeds: object, k: int, options: SearchOptions)
     where = resolve(graph, options.where)
     depth = whole_number("k", k, of="steps")
     limited = replace(options, depth_limit=depth, predecessors=False, where=where)
-    own, table = whole_answers(graph)
-    checked = own is None or table is None or graph.n_vertices == 0
-    view, sources, asked = ask(graph, seeds, limited, "seeds", checked)
-    table_of = query_bytes(graph.engine.place, graph.n_vertices)
-    search, inside = table_of.search(KHOP_BYTES), table_of.neighborhood(graph.ids.nbytes)
+    own = own_answers(graph)
+    view, sources, asked = ask(graph, seeds, limited, "seeds", checked=own is None)
+    table = query_bytes(graph.engine.place, graph.n_vertices)
+    search, inside = table.search(KHOP_BYTES), table.neighborhood(graph.ids.nbytes)
     rest = max(inside + FOUND_BYTES * min(FEWEST_ROWS, graph.n_edges) - search, 0)
     with view.searching(lambda *_: search, asked.variant, later=rest):
         distance = graph.engine.search(view, sources, asked).distance
         report(len(sources), len(sources), "sources")
         indexed = graph.rows if graph.budget is None and isinstance(graph.rows, EdgeRows) else None
         chosen = distance if indexed is not None else distance >= 0
-        if own and table:
-            columns, vertices = own.reached(Search(distance), table, len(sources), listed=True)
+        if own is not None:
+            columns, vertices = own.make.reached(Search(distance), own.table, len(sources), listed=True)
             found = graph.deliver(framed(graph, columns, "seeds", seeds))
             del columns
         else:

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rapids_trav.algorithms.bfs import searches, whole_answers
+from rapids_trav.algorithms.bfs import searches
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import PathOptions, SsspOptions
-from rapids_trav.algorithms.request import ask, distinct, on_engine, resolve, unique, vertices
+from rapids_trav.algorithms.request import ask, distinct, on_engine, own_answers, resolve, unique, vertices
 from rapids_trav.algorithms.sssp import check_weights, lengths, shortest
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import Search
@@ -27,8 +27,8 @@ def paths(graph: TraversableGraph, sources: object, options: PathOptions) -> Fra
     """Return the frame that `Graph.paths` documents."""
     if options.weighted:
         return _by_weight(graph, sources, options)
-    own, table = whole_answers(graph)
-    view, roots, asked = ask(graph, sources, options, checked=table is None or graph.n_vertices == 0)
+    own = own_answers(graph)
+    view, roots, asked = ask(graph, sources, options, checked=own is None)
     ends = asked.targets
     if ends is None:
         ends = distinct(graph, vertices(graph, "targets", None))
@@ -36,8 +36,8 @@ def paths(graph: TraversableGraph, sources: object, options: PathOptions) -> Fra
     room = query_bytes(graph.engine.place, graph.n_vertices).paths(asked.each)
     for first, found in searches(graph, view, roots, asked, room, options.deterministic):
         n_searches = len(found.distance) if asked.each else 1
-        if own and table and n_searches == (len(roots) if asked.each else 1):
-            columns = own.path_rows(found, roots, ends, table, asked.each)
+        if own is not None and n_searches == (len(roots) if asked.each else 1):
+            columns = own.make.path_rows(found, roots, ends, own.table, asked.each)
             if columns is None:
                 lookup("sources", sources, graph.ids, graph.rows.source.library)  # raises the error
             else:

@@ -4,23 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import SearchOptions, whole_number
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.interface import BfsOptions
+from rapids_trav.engines.interface import BfsOptions, Search, WholeAnswers
 from rapids_trav.errors import TravError, written
-from rapids_trav.frames.columns import move
+from rapids_trav.frames.columns import BitMasked, move
 from rapids_trav.ids.lookup import lookup
+from rapids_trav.ids.maps import IntegerTable
 from rapids_trav.storage.filters import Filter, Where
 from rapids_trav.storage.in_memory import MemoryView
 from rapids_trav.storage.memory_errors import as_memory_error
 from rapids_trav.utilities.checks import one_of
 
 FEW = 1 << 12  # most entries of a list whose types are looked at one by one
+
+
+class OwnAnswers(NamedTuple):
+    """An engine's own way to make the columns of whole answers, and the ids for it."""
+
+    make: WholeAnswers
+    table: IntegerTable
+
+    def columns(self, found: Search, n_sources: int, reached_only: bool) -> dict[str, Array | BitMasked]:
+        """Return the columns of the answer of a search from joint sources."""
+        if reached_only:
+            return self.make.reached(found, self.table, n_sources)[0]
+        return self.make.columns(found, self.table, n_sources)
+
+
+def own_answers(graph: TraversableGraph) -> OwnAnswers | None:
+    """Return the engine's own way to make answers, if it has one for the caller's frames and ids."""
+    if graph.rows.source.library.name != "cudf":
+        return None
+    own, table = graph.engine.answers, graph.ids.table
+    return None if own is None or table is None else OwnAnswers(own, table)
 
 
 def ask(
@@ -39,7 +61,9 @@ def ask(
     """
     each, own = asked.mode == "each", graph.engine.answers
     where = _checked_filter(graph, asked)
-    lenient = not each and not checked and own is not None and asked.variant in own.lenient
+    lenient = (
+        not (each or checked or graph.n_vertices == 0) and own is not None and asked.variant in own.lenient
+    )
     internal = vertices(graph, what, sources, checked=not lenient)
     repeated = len(np.unique(internal)) < len(internal) if each and isinstance(internal, np.ndarray) else None
     found = on_engine(graph, internal) if each else unique(graph, internal)
