@@ -191,7 +191,8 @@ def _answers(
             pass  # builds what searches read, and refuses if there is no room for one
 
     answered(graph, NAME, prepare)
-    with view.searching_ahead(0 if queue is None else AHEAD, maker.needed) as ahead, ExitStack() as open_:
+    with ExitStack() as open_:
+        ahead = 0 if queue is None else open_.enter_context(view.searching_ahead(AHEAD, maker.needed))
         searches: Iterator[Search] = _OneByOne(graph, view, maker.options, roots)
         if ahead and queue is not None:
             searches = open_.enter_context(closing(queue(view, roots, maker.options, ahead)))

@@ -124,9 +124,6 @@ class RankView:
         """Give 1: ranks search from one source after another, and each search gives its own frame."""
         return nullcontext(1)
 
-    def searching_ahead(self, most: int, needed: Needed) -> AbstractContextManager[int]:
-        return nullcontext(0)
-
 
 class RankStorage:
     """Storage of the edges of one rank.

@@ -18,9 +18,9 @@ OFFSETS, COLUMNS = rows_of(np.sort(np.random.default_rng(4).zipf(1.6, 3000).clip
 WEIGHTS = np.arange(len(COLUMNS), dtype=np.float32)
 
 
-def view_of(limit=1 << 30, weights=None, home=None):
+def view_of(weights=None, home=None):
     rows = Adjacency(OFFSETS, COLUMNS)
-    pages = Pages(np.array([0, 3000]), Budget(limit), framed=home)
+    pages = Pages(np.array([0, 3000]), Budget(1 << 30), framed=home)
     return GatherView(rows, rows, weights, np.diff(OFFSETS), pages, weights)
 
 
