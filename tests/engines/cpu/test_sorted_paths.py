@@ -61,7 +61,7 @@ def check(view, sources, out, into):
     name=[name for name in CASES if name not in ("one", "no edges")],
     weight=["int32", "int64", "float32", "float64"],
     widths=[1, 4, 1e6],
-    large=[1, 1 << 40],
+    large=[1, 64, 1 << 40],
 )
 def test_agrees_with_the_program(monkeypatch, name, weight, widths, large):
     """However far the bound is beyond the hubs, or wherever these are met."""
