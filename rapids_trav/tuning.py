@@ -158,7 +158,7 @@ class SearchTuning:
 
 @dataclass(frozen=True)
 class RunTuning:
-    """Settings of `run` and `pagerank`.
+    """Settings of `run`, `pagerank`, `sssp` and `components`.
 
     Attributes
     ----------

@@ -186,6 +186,7 @@ class IterationOptions(Options):
     checkpoint: str | os.PathLike[str] | None = None
     checkpoint_every: CheckpointEvery = EVERY
     resume: bool = False
+    tuning: Mapping[str, object] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -227,7 +228,6 @@ class ProgramOptions(IterationOptions):
     max_iterations: int | None = None
     asynchronous: bool | None = False
     mode: RunMode = "auto"
-    tuning: Mapping[str, object] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -263,6 +263,16 @@ class ComponentsOptions(Options):
 
     where: Filter = None
     trace: bool = False
+    tuning: Mapping[str, object] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.as_program  # noqa: B018 -- refuses unknown settings
+
+    @cached_property
+    def as_program(self) -> ProgramOptions:
+        """Options of the program that propagates labels, which settings ask for."""
+        return ProgramOptions(progress=self.progress, trace=self.trace, direction="both", tuning=self.tuning)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -282,7 +292,7 @@ class SsspOptions(IterationOptions):
         """Return whether nothing asks for the vertex program rather than another way to the distances."""
         default = (self.asynchronous is None, self.schedule == "auto", self.mode == "auto")
         own = self.processor in ("auto", processor)
-        return all(default) and own and not self.trace and self.checkpoint is None
+        return all(default) and own and not (self.trace or self.tuning) and self.checkpoint is None
 
     @cached_property
     def as_program(self) -> ProgramOptions:
@@ -300,7 +310,6 @@ class PagerankOptions(IterationOptions):
     weighted: bool | None = None
     dtype: npt.DTypeLike = "float64"
     asynchronous: bool | None = False
-    tuning: Mapping[str, object] | None = None
 
     def __post_init__(self) -> None:
         _between("alpha", self.alpha, 0.0, 1.0, "the probability of following an edge")
@@ -329,7 +338,6 @@ class PagerankOptions(IterationOptions):
             **_common(self),
             weighted=False if self.weighted is None else self.weighted,
             max_iterations=self.max_iter,
-            tuning=self.tuning,
         )
 
 

@@ -175,7 +175,12 @@ class ProgramMethods(GraphProperties):
         return self.questions.ask(run.run, program, initial, options)
 
     def components(
-        self, *, where: Filter = None, trace: bool = False, progress: ProgressOption = False
+        self,
+        *,
+        where: Filter = None,
+        trace: bool = False,
+        progress: ProgressOption = False,
+        tuning: Mapping[str, object] | None = None,
     ) -> Answer:
         """Find the weakly connected components: vertices that are connected if directions are ignored.
 
@@ -195,6 +200,8 @@ class ProgramMethods(GraphProperties):
             linked, `edges` their neighbours.
         progress : bool or callable, default False
             As in `run`.
+        tuning : mapping, optional
+            As in `run`, for `programs.connected_components()`, by which labels are propagated then.
 
         Returns
         -------
@@ -218,7 +225,7 @@ class ProgramMethods(GraphProperties):
         2      c         c
         3      d         c
         """
-        options = ComponentsOptions(where=where, trace=trace, progress=progress)
+        options = ComponentsOptions.from_arguments(locals())
         return self.questions.ask(components.components, options)
 
     def sssp(
@@ -238,6 +245,7 @@ class ProgramMethods(GraphProperties):
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
+        tuning: Mapping[str, object] | None = None,
     ) -> Answer:
         """Find shortest paths by weight: the distance of each vertex from the sources, and its predecessor.
 
@@ -251,7 +259,7 @@ class ProgramMethods(GraphProperties):
             Compute predecessors; without them, the search is cheaper.
         asynchronous : bool, optional
             By default, whichever is faster on the engine; the answer is the same.
-        mode, processor, schedule, trace, progress, checkpoint, checkpoint_every, resume
+        mode, processor, schedule, trace, progress, checkpoint, checkpoint_every, resume, tuning
             As in `run`, for the vertex program of shortest paths.  Without them and `asynchronous`, an engine
             that has the edges in its memory searches rows sorted by weight instead, which is much faster: a
             GPU sorts them at the first such call, a CPU at the fourth, since that takes as long as three.

@@ -165,6 +165,10 @@ def test_the_accessor_gives_each_setting_to_the_one_that_has_it():
         EDGES.trav.bfs(0, tuning={"hub_degree": 100})
     with pytest.raises(TravError, match=r"^gather='replicas' is for a GPU"):
         EDGES.trav.pagerank(tuning={"gather": "replicas"})
+    with pytest.raises(TravError, match=r"^gather='replicas' is for a GPU"):
+        EDGES.trav.components(tuning={"gather": "replicas"})
+    with pytest.raises(TravError, match=r"^gather='replicas' is for a GPU"):
+        EDGES.trav.sssp(0, weight="w", tuning={"gather": "replicas"})
 
 
 @pytest.mark.parametrize(
@@ -199,9 +203,9 @@ COMMANDS = {
         "mode", "targets", "predecessors", "reached_only", "variant", "tuning", "trace", "progress"
     }),
     "khop": (SearchOptions, {field.name for field in fields(SearchOptions)} - {"direction", "where"}),
-    "components": (ComponentsOptions, {"progress"}),
+    "components": (ComponentsOptions, {"progress", "tuning"}),
     "sssp": (SsspOptions, {
-        "asynchronous", "processor", "progress", "mode", "predecessors", "reached_only"
+        "asynchronous", "processor", "progress", "mode", "predecessors", "reached_only", "tuning"
     }),
     "pagerank": (PagerankOptions, {
         "processor", "progress", "weighted", "dtype", "tuning", "schedule"

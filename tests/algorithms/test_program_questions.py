@@ -102,6 +102,8 @@ def test_components(edges, directed, where):
     assert answer["vertex"].tolist() == vertex.tolist()
     assert answer["component"].tolist() == smallest.tolist()
     assert answer.dtypes.tolist() == [vertex.dtype] * 2
+    propagated, trace = graph.components(where=where, tuning={"gather": "rows"}, trace=True)
+    assert propagated.equals(answer) and not {"hook", "rest"} & set(trace["mode"])
     place = pd.Series(np.arange(len(vertex))).groupby(label).transform("min")
     for asynchronous in (True, False):
         labels = graph.run(

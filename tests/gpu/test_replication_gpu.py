@@ -198,3 +198,23 @@ def test_unknown_choices(engine, views, wrong):
     program, values, active, options = question("components", GRAPHS["nine"])
     with pytest.raises(TravError, match="is not known: choose"):
         run(engine, views("nine")[0], program, values, active, replace(options, **wrong))
+
+
+def test_questions_by_tuning(engine, monkeypatch):
+    """Shortest paths and components gather by shards if they are asked to, to the same answers."""
+    pandas = pytest.importorskip("pandas")
+    import rapids_trav  # noqa: F401  (registers .trav)
+    from rapids_trav.published.garaph.shard_gather import ShardGather
+
+    gathered, gather = [], ShardGather.gather
+    monkeypatch.setattr(ShardGather, "gather", lambda self, row: gathered.append(1) or gather(self, row))
+    rng = np.random.default_rng(3)
+    src, dst, w = rng.integers(0, 300, 900), rng.integers(0, 300, 900), rng.integers(1, 9, 900)
+    graph = pandas.DataFrame({"src": src, "dst": dst, "w": w}).trav.graph(weight="w", engine=engine)
+    replicas = {"tuning": {"gather": "replicas", "replication": 4}}
+    for asked, options in ((graph.components, {}), (graph.sssp, {"sources": src[0], "mode": "pull"})):
+        expected, before = asked(**options), len(gathered)
+        found = asked(**options, **replicas)
+        columns = [name for name in expected if name != "predecessor"]
+        assert found[columns].equals(expected[columns])
+        assert len(gathered) > before
