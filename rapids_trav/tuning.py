@@ -167,8 +167,8 @@ class RunTuning:
         shared memory, with copies of each against contention (Garaph), in memory and page by page.
         Which is faster depends on the graph; docs/performance.md has measurements of both.
     replication : {"auto", "formula", 1, 2, 4, 8, 16, 32}
-        Number of copies with ``gather="replicas"``, and only with it: one number for all, or by Garaph's
-        formula from the edges and vertices of each block, which "auto" uses.
+        Number of copies with ``gather="replicas"``, and only with it: one number for all, or from the edges
+        and vertices of each block, by Garaph's formula or, with "auto", to the least cost by its model.
     compress : bool, optional
         On a GPU, for a graph larger than its memory: whether pages and blocks are copied to it with their
         columns in fewer bits, if these take at most three quarters of their bytes; by default, unless all

@@ -1,9 +1,9 @@
 """B6: effect of copies of each vertex of a shard on gathering, in PageRank's iterations.
 
-Compared are no copies (a factor of 1), fixed factors, Garaph's formula for each shard, and gathering row by
-row without shards; in memory and, without fixed factors, page by page in a quarter of the memory.  Evenness
-is that of the clock cycles of the shards' pieces in one iteration.  Setup is the time of a run without its
-iterations: the cutting of shards, or the listing of rows by length.
+Compared are no copies (a factor of 1), fixed factors, Garaph's formula or its cost model for each shard, and
+gathering row by row without shards; in memory and, without fixed factors, page by page in a quarter of the
+memory.  Evenness is that of the clock cycles of the shards' pieces in one iteration.  Setup is the time of a
+run without its iterations: the cutting of shards, or the listing of rows by length.
 """
 
 from __future__ import annotations
@@ -29,11 +29,12 @@ if TYPE_CHECKING:
 GRAPHS = (*(f"rmat{scale}" for scale in range(20, 25)), *datasets.names())
 DTYPES = ("float32", "float64")
 FIXED = (1, 2, 4, 8, 16, 32)
-ROWS, FORMULA = "row by row", "by formula"
+ROWS, FORMULA, MODEL = "row by row", "by formula", "by the cost model"
 NAMES: dict[str, dict[str, Any]] = {
     ROWS: {"gather": "rows"},
     **{f"{factor} of each": {"gather": "replicas", "replication": factor} for factor in FIXED},
     FORMULA: {"gather": "replicas", "replication": "formula"},
+    MODEL: {"gather": "replicas", "replication": "auto"},
 }
 NONE = "1 of each"
 COLUMNS = (

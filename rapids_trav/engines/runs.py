@@ -99,7 +99,7 @@ class RunOptions:
     # How the CUDA engine pulls, over edges in memory or page by page.  "rows": the number of threads for a
     # row depends on its length; "replicas": by shards in shared memory, with several copies of each vertex.
     gather: str = "rows"
-    # Copies of each vertex of a shard, 1 to 32; "formula": by Garaph's formula; "auto": as measured best.
+    # Copies of each vertex of a shard, 1 to 32; "formula": by Garaph's formula; "auto": by its cost model.
     replication: int | str = "auto"
     # How edges outside the engine's memory are brought into it.  "sweep": page by page; "paths": as blocks,
     # some of which stay.

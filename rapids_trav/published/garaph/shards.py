@@ -6,7 +6,8 @@ L. Ma et al., "Garaph", USENIX ATC 2017, sections 3 and 4 (docs/systems.md, G1 t
    bits, counted from the shard's first vertex.
 2. The block keeps R copies of each vertex, and thread t adds to copy t mod R, so that lanes of a warp that
    add to the same vertex use different addresses.  More copies cost time to merge, and memory.
-3. Therefore R grows with the shard's edges per vertex, e / v, up to the 32 lanes of a warp.
+3. Therefore R grows with the shard's edges per vertex, e / v, up to the 32 lanes of a warp: by default to
+   the least cost by Garaph's model (G10), or by its formula (G9), which is near it.
 
 Unlike in Garaph, the edges of a shard are also bounded, so that no block works much longer than the others.
 A vertex that exceeds the bound alone is a shard of its own, which is cut into pieces for several blocks.
@@ -30,8 +31,6 @@ from rapids_trav.memory.model.program import FEWEST_PIECE_EDGES
 LOCAL_VERTICES = 1 << 16  # vertices that 16 bits can distinguish
 MOST_REPLICAS = 32  # lanes of a warp
 FACTORS = (1, 2, 4, 8, 16, 32)
-# The meaning of replication="auto".
-MEASURED_BEST = "formula"
 # A piece has so few edges that every block gets several pieces, within bounds.
 PIECES_PER_BLOCK = 8
 FEWEST_EDGES, MOST_EDGES = FEWEST_PIECE_EDGES, 1 << 16
@@ -90,9 +89,14 @@ def gather_cost(
     return clearing + reading + waiting + merging
 
 
-def best_factor(n_edges: int, n_vertices: int, local_time: float = 1.0, atomic_time: float = 1.0) -> float:
-    """Return the model's optimum without merging: ``(e / v) * sqrt(atomic_time / local_time)``."""
-    return n_edges / n_vertices * math.sqrt(atomic_time / local_time)
+def cheapest_factor(n_edges: int, n_vertices: int) -> int:
+    """Return the copies per vertex of least cost by the model, the fewest of several."""
+    if n_edges <= 0 or n_vertices <= 0:
+        return 1
+    return min(FACTORS, key=lambda factor: gather_cost(factor, n_edges, n_vertices))
+
+
+CHOICES = {"auto": cheapest_factor, "formula": replication_factor}
 
 
 def edges_to_a_piece(n_edges: int, n_blocks: int) -> int:
@@ -112,9 +116,8 @@ def cut_shards(
     A block has `room` for copies of vertices, by `capacity`, and a shard of several vertices has at most
     `piece_edges`.  A page ends before each of `page_ends`, in ascending order, and its last shard with it.
     """
-    if replication == "auto":
-        replication = MEASURED_BEST
-    if replication != "formula" and replication not in FACTORS:
+    factor_of = CHOICES.get(str(replication))
+    if factor_of is None and replication not in FACTORS:
         raise TravError(
             f"replication={replication!r} is not known: choose 'auto', 'formula' or one of {FACTORS}."
         )
@@ -132,10 +135,10 @@ def cut_shards(
         begin = int(row_offsets[first])
         last = bisect_right(row_offsets, begin + piece_edges, first, end + 1) - 1
         longest = max(1, last - first)
-        for most in FACTORS if replication == "formula" else (int(replication),):
+        for most in (int(replication),) if factor_of is None else FACTORS:
             n_vertices = min(longest, room // most)
             n_edges = int(row_offsets[first + n_vertices]) - begin
-            factor = replication_factor(n_edges, n_vertices) if replication == "formula" else most
+            factor = most if factor_of is None else factor_of(n_edges, n_vertices)
             if factor <= most:
                 break
         firsts.append(first + n_vertices)
