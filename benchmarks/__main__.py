@@ -5,6 +5,7 @@
     python -m benchmarks graph500        the CPU engine beside the reference code of Graph500
     python -m benchmarks workers         graphs on Dask workers beside cuGraph's
     python -m benchmarks networkx        the backend of NetworkX beside it, function by function
+    python -m benchmarks counts          what is left out of the published systems would save
     python -m benchmarks scale           bytes that ranks of large grids would send, by count
     python -m benchmarks pages           tables of README.md and docs from benchmarks/rows; --check compares
 
@@ -25,6 +26,7 @@ MODULES = {
     "workers": "benchmarks.workers.main",
     "networkx": "benchmarks.backend",
     "scale": "benchmarks.scale.model",
+    "counts": "benchmarks.counts",
     "pages": "benchmarks.pages.main",
 }
 

@@ -71,7 +71,7 @@ class Adjacency:
 
     @cached_property
     def linked(self) -> Array:
-        """Bitmap of the rows that have an edge, 64 rows to an int64 word; empty if every row has one.
+        """Bitmap of the rows with an edge to another vertex, 64 to an int64 word; empty if all have one.
 
         It is for rows on the host.  Only bottom-up searches need it, so it is computed on first access.  From
         then until `forget_linked` it counts among the arrays of the adjacency.
@@ -80,7 +80,14 @@ class Adjacency:
         bits = words.view(np.uint8)
         whole = True
         for first in range(0, self.n_vertices, _ROWS_AT_ONCE):
-            rows = np.diff(self.row_offsets[first : first + _ROWS_AT_ONCE + 1]) > 0
+            offsets = self.row_offsets[first : first + _ROWS_AT_ONCE + 1]
+            rows = np.diff(offsets) > 0
+            begins, ends = offsets[:-1][rows], offsets[1:][rows]
+            # A row that begins and ends with the vertex itself has loops alone, since rows ascend.
+            own = np.flatnonzero(rows) + first
+            loops = self.column_indices[begins] == own
+            loops[loops] = self.column_indices[ends[loops] - 1] == own[loops]
+            rows[own[loops] - first] = False
             whole = whole and bool(rows.all())
             packed = np.packbits(rows, bitorder="little")
             bits[first // 8 : first // 8 + len(packed)] = packed

@@ -41,6 +41,26 @@ def test_isolated_vertices_are_not_looked_at(padded, variant):
         assert found.counters["looked"] == sum(int(vertices.sum()) for vertices in unreached) > 0
 
 
+@pytest.mark.parametrize("variant", ["auto", "direction"])
+def test_vertices_with_self_loops_alone_are_not_looked_at(variant):
+    """Neither are they if the loop is given several times; a vertex with another edge is looked at."""
+    first = N * 3
+    alone = np.repeat(np.arange(first, first + 3000), 2)
+    mixed = EDGES["src"].unique()
+    loops = pd.DataFrame({"src": np.r_[alone, mixed], "dst": np.r_[alone, mixed]})
+    graph = pd.concat([EDGES, loops]).trav.graph()
+    has_other = graph.degrees()["vertex"].to_numpy() < first
+    assert (~has_other).sum() == 3000
+    has_other = has_other if graph.ids.order is None else has_other[graph.ids.order]
+    for root in EDGES["src"].iloc[:5]:
+        found = traced(graph, root, variant)
+        levels = [row.level for row in found.trace if row.direction == "pull"]
+        unreached = [has_other & ((found.distance < 0) | (found.distance >= level)) for level in levels]
+        assert found.counters["looked"] == sum(int(vertices.sum()) for vertices in unreached) > 0
+    answer = graph.bfs(first, variant=variant)
+    assert answer["vertex"][answer["distance"].notna()].tolist() == [first]
+
+
 def test_the_plain_search_ends_at_the_last_row_with_an_edge(bare):
     padded = EDGES.trav.graph(vertices=WHERE["behind"])
     root = EDGES["src"].iloc[0]
@@ -77,11 +97,12 @@ def test_a_source_may_be_isolated_or_lead_out_alone(directed, mode):
         assert targeted.notna().sum() == 301
 
 
-def test_which_rows_have_an_edge():
+def test_which_rows_have_an_edge_to_another_vertex():
     rng = np.random.default_rng(1)
     for n in (0, 1, 63, 64, 65, 1000, 200_000):
         u = rng.integers(0, max(n, 1), n // 3)
-        adjacency = CpuEngine().build_adjacency(lambda u=u: iter([(u, u)]), n)
+        v = (u + 1) % max(n, 1)
+        adjacency = CpuEngine().build_adjacency(lambda u=u, v=v: iter([(u, v)]), n)
         wanted = np.bincount(u, minlength=n)[:n] > 0
         bits = np.unpackbits(adjacency.linked.view(np.uint8), bitorder="little").astype(bool)
         if wanted.all():
