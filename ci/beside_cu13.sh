@@ -52,7 +52,7 @@ if [ "${1:-}" = all ]; then
 else
     # What depends on the versions of pandas, Numba and Dask, and what needs NVRTC.
     "${pytest[@]}" -m "not gpu and not multigpu and not slow and not release" tests/accessor tests/frames tests/edges \
-        tests/ids tests/io tests/graph tests/backends tests/engines/cuda tests/engines/cpu/test_kernel_cache.py \
+        tests/ids tests/io tests/graph tests/backends tests/engines/cuda tests/jit/test_kernel_cache.py \
         tests/distributed/test_dask_inputs.py tests/distributed/test_graphs_on_workers.py
     "$kept/bin/python" -m pytest -q -m "slow and not gpu and not multigpu" tests/engines/cuda
     "$kept/bin/python" ci/compile_kernels.py --new

@@ -26,6 +26,7 @@ FAST = 0.3  # of the others
 SUITE = ROOT / "tests" / "emulated" / "suite.toml"  # the part and the kernels of each emulated test file
 OLDEST = 100  # commits after which all has to run
 PARTS = 10
+ON_GPUS = ("engines/cuda/", "engines/multigpu/", "published/")
 QUICK = 30.0  # processor seconds, as recorded, that `make quick` may take: about 50 s on two cores
 
 
@@ -92,8 +93,62 @@ def test_files() -> list[Path]:
     return sorted((ROOT / "tests").rglob("test_*.py"))
 
 
+def tests_of(module: str) -> list[Path]:
+    """Return the test files of a module such as "io/text", by its path or its row in tests/modules.toml."""
+    row = exceptions().get(module)
+    return [ROOT / "tests" / row] if row else found_by_path(module)
+
+
+@functools.cache
+def exceptions() -> dict[str, str]:
+    return tomllib.loads((ROOT / "tests" / "modules.toml").read_text())
+
+
+def found_by_path(module: str) -> list[Path]:
+    """Return the test files that the path of a module leads to: the first kind that there is.
+
+    These are tests/io/test_text.py, or those in tests/io that import it, or those there that import another
+    module of its folder which leads to it.  Folders above count as well, and tests/gpu for what needs a GPU.
+    """
+    path = Path(module)
+    name = path.parent.name if path.name == "__init__" else path.name
+    folders = [folder for folder in (path.parent, *path.parent.parents) if folder.name] or [Path()]
+    named = [ROOT / "tests" / folder / f"test_{name}.py" for folder in folders]
+    if module.startswith(ON_GPUS):
+        folders.append(Path("gpu"))
+        named.append(ROOT / "tests" / "gpu" / f"test_{name}_gpu.py")
+    near = [test for folder in folders for test in sorted((ROOT / "tests" / folder).glob("test_*.py"))]
+    beside = {
+        module_name(_relative(file)): file for file in (ROOT / "rapids_trav" / path.parent).glob("*.py")
+    }
+    own = module_name(f"rapids_trav/{module}.py")
+    within = {name: beside.keys() & imports(file) for name, file in beside.items()}
+    return (
+        [test for test in named if test.exists()][:1]
+        or [test for test in near if own in imported(test)]
+        or [test for test in near if own in _reached(within, *(beside.keys() & imported(test)))]
+    )
+
+
+def imported(test: Path) -> set[str]:
+    """Return the modules that a test imports, with those behind the names that the package offers."""
+    return {_offered().get(name, name) for name in imports(test)}
+
+
+@functools.cache
+def _offered() -> dict[str, str]:
+    """Return the module behind each name that the package loads at first access."""
+    text = (ROOT / "rapids_trav" / "__init__.py").read_text(encoding="utf-8")
+    table = next(
+        node.value
+        for node in ast.parse(text).body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_LAZY"
+    )
+    return {f"rapids_trav.{name}": module for name, module in ast.literal_eval(table).items()}
+
+
 def guards(file: str) -> list[str]:
-    """Return the test files for a changed file: itself, those named for it, and those that import it."""
+    """Return the test files for a changed file: itself, those of a module, and those that import it."""
     path = Path(file)
     top, *inside = path.with_suffix("").parts
     if top not in ("rapids_trav", "tests") or path.suffix != ".py":
@@ -101,12 +156,9 @@ def guards(file: str) -> list[str]:
         return [_relative(test) for test in test_files() if test.parent == ROOT / "tests" / folder]
     if path.name.startswith("test_"):
         return [file] if (ROOT / file).exists() else []
-    table = tomllib.loads((ROOT / "tests" / "modules.toml").read_text())
-    named = table.get("/".join(inside), "/".join([*inside[:-1], f"test_{path.stem}.py"]))
+    own = tests_of("/".join(inside)) if top == "rapids_trav" else []
     name = module_name(file)
-    return [
-        _relative(test) for test in test_files() if test == ROOT / "tests" / named or name in imports(test)
-    ]
+    return [_relative(test) for test in test_files() if test in own or name in imports(test)]
 
 
 def _relative(path: Path) -> str:
@@ -178,8 +230,8 @@ def _kernels_over(file: str) -> set[str]:
     return next(filter(None, (_named_kernels(modules, circle) for circle in circles)), set())
 
 
-def _reached(following: dict[str, set[str]], name: str) -> set[str]:
-    found, new = {name}, [name]
+def _reached(following: dict[str, set[str]], *names: str) -> set[str]:
+    found, new = set(names), list(names)
     while new:
         more = following.get(new.pop(), set()) - found
         found |= more

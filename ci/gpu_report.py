@@ -93,7 +93,7 @@ def share_out(asked: str) -> tuple[list[str], dict[str, str]]:
 
     On a new machine most of the time goes to compiling kernels and programs, and neighbouring tests use the
     same ones: "worksteal" gives each worker a contiguous part of the suite, whereas "load" has all workers in
-    one place, compiling the same code.  Of several GPUs each worker sees one; see tests/common.py.
+    one place, compiling the same code.  Of several GPUs each worker sees one; see tests/support/common.py.
     """
     if find_spec("xdist") is None or "--dist" in asked:
         return [], {}

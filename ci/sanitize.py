@@ -18,6 +18,7 @@ from pathlib import Path
 import cupy
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.extend([f"{sys.path[0]}/tests", f"{sys.path[0]}/tests/support"])
 
 from sanitized import answers, benchmark, dealt, grid, outside, paged, programs, searches
 

@@ -1,14 +1,17 @@
-"""Every module of the package has a test module: one with its name, or the one that modules.toml names."""
+"""Every module of the package has tests: where its path leads, or in the file that modules.toml names."""
 
 import ast
-import tomllib
+import sys
 from pathlib import Path
 
 import pytest
 
 TESTS = Path(__file__).parent
 PACKAGE = TESTS.parent / "rapids_trav"
-TABLE = tomllib.loads((TESTS / "modules.toml").read_text())
+sys.path.insert(0, str(TESTS.parent / "ci"))
+import choose_tests  # noqa: E402
+
+TABLE = choose_tests.exceptions()
 
 
 def has_code(path: Path) -> bool:
@@ -22,24 +25,11 @@ def modules() -> list[str]:
     return [path.relative_to(PACKAGE).with_suffix("").as_posix() for path in paths]
 
 
-def named_test(module: str) -> Path | None:
-    """Return the test module with this name, from the matching folder of tests or a parent of that folder."""
-    folder, name = Path(module).parent, Path(module).name
-    if name == "__init__":
-        name = folder.name
-    while True:
-        if (path := TESTS / folder / f"test_{name}.py").exists():
-            return path
-        if folder.parent in (folder, Path()):
-            return None
-        folder = folder.parent
-
-
 @pytest.mark.parametrize("module", modules())
 def test_every_module_is_tested(module):
-    named = named_test(module)
-    assert named or module in TABLE, f"no test for {module}: write one, or name it in tests/modules.toml"
-    assert not (named and module in TABLE), f"{module} has {named}: its row in tests/modules.toml can go"
+    found = choose_tests.found_by_path(module)
+    assert found or module in TABLE, f"no test for {module}: write one, or name it in tests/modules.toml"
+    assert not (found and module in TABLE), f"{module} has {found[0]}: its row in tests/modules.toml can go"
 
 
 def test_the_table_has_modules_and_tests_that_exist():

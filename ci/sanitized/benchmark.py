@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import cupy
 import numpy as np
 
 from rapids_trav import generators, graph500
 from rapids_trav.engines.cuda.runtime.loader import load
 from rapids_trav.graph500 import cuda
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
-
-from graph500_trees import DST, LEVEL, MUTATIONS, PARENT, ROOT, SRC, lasso, mutated
+from tests.support.graph500_trees import DST, LEVEL, MUTATIONS, PARENT, ROOT, SRC, lasso, mutated
 
 
 def check_generator() -> None:

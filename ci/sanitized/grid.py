@@ -9,8 +9,8 @@ import numpy as np
 
 from rapids_trav.engines.multigpu.local_cuda import CudaWork
 from rapids_trav.engines.multigpu.local_work import SHIFT, Compressed, LocalWork, Owned, Reach
-from tests.engines.multigpu.grid_graphs import Graph, rmat, searched
 from tests.engines.multigpu.numpy_work import NumpyWork
+from tests.support.grid_graphs import Graph, rmat, searched
 
 N_FROM, BLOCK, N_BLOCKS = 96, 64, 3
 N_TO = BLOCK * N_BLOCKS

@@ -19,7 +19,7 @@ import run  # noqa: E402
         ("rapids_trav/ids/maps.py", "tests/ids/test_ids.py"),  # by tests/modules.toml
         ("rapids_trav/csr/packed.py", "tests/csr/test_packed.py"),  # by name
         ("rapids_trav/generators.py", "tests/test_generator_arguments.py"),  # by import
-        ("tests/memory_cases.py", "tests/storage/test_memory_measured.py"),
+        ("tests/support/memory_cases.py", "tests/storage/test_memory_measured.py"),
         ("tests/io/test_io.py", "tests/io/test_io.py"),
         ("docs/guide.md", "tests/docs/test_pages.py"),
         ("ci/mutate.py", "tests/ci/test_mutations.py"),

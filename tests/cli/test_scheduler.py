@@ -1,8 +1,5 @@
 """Command line with `--scheduler`, which uses the workers of a Dask cluster."""
 
-import sys
-from pathlib import Path
-
 import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
@@ -12,7 +9,6 @@ from rapids_trav.engines import gpu_is_there
 
 distributed = pytest.importorskip("distributed")
 
-sys.path.append(str(Path(__file__).parents[1] / "distributed"))
 from distributed_cases import edges_of  # noqa: E402
 from fake_group import install  # noqa: E402
 

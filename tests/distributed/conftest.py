@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import dask
 import pytest
 from distributed import Client
@@ -12,7 +9,6 @@ from fake_group import install
 from local_clusters import local_cluster
 
 WORKERS = 4
-sys.path.append(str(Path(__file__).parents[1] / "engines" / "multigpu"))  # `grid_graphs`, also for workers
 
 
 @pytest.fixture(scope="session")

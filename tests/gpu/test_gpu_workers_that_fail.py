@@ -1,8 +1,6 @@
 """dask-cuda workers that are killed, and a hundred graphs on the GPUs of such workers."""
 
 import os
-import sys
-from pathlib import Path
 
 import dask
 import numpy as np
@@ -10,7 +8,6 @@ import pytest
 
 pytestmark = pytest.mark.multigpu
 
-sys.path.append(str(Path(__file__).parents[1] / "distributed"))
 cudf = pytest.importorskip("cudf", reason="cuDF is not installed")
 dask_cuda = pytest.importorskip("dask_cuda")
 dask_cudf = pytest.importorskip("dask_cudf")

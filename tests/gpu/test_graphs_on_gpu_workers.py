@@ -1,8 +1,5 @@
 """Graphs on dask-cuda workers with one GPU each, compared with the same cuDF frame on one GPU."""
 
-import sys
-from pathlib import Path
-
 import pandas as pd
 import pytest
 from common import rows
@@ -11,7 +8,6 @@ from rapids_trav import Graph, TravError
 
 pytestmark = pytest.mark.gpu
 
-sys.path.append(str(Path(__file__).parents[1] / "distributed"))
 from distributed_cases import edges_of, of, questions  # noqa: E402
 
 FEW = ("bfs", "bfs of several", "bfs each reached", "bfs with targets", "paths", "levels each", "degrees in")

@@ -3,15 +3,11 @@
 Their kernels take turns on the GPU, so a search in one launch is slow here; it meets as it does on several.
 """
 
-import sys
-from pathlib import Path
-
 import pytest
 from common import rows
 
 pytestmark = pytest.mark.gpu
 
-sys.path.append(str(Path(__file__).parents[1] / "distributed"))
 cudf = pytest.importorskip("cudf", reason="cuDF is not installed")
 dask_cudf = pytest.importorskip("dask_cudf")
 distributed = pytest.importorskip("distributed")
