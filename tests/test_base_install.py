@@ -117,7 +117,7 @@ def test_a_missing_extra_is_named(words, code, sentence, tmp_path):
     assert "Traceback" not in done.stderr
 
 
-def test_a_library_that_is_there_but_broken_is_not_called_missing(tmp_path):
+def test_a_library_that_is_broken_is_not_called_missing(tmp_path):
     """If matplotlib itself lacks a module, the extra would not help and is not suggested."""
     broken = tmp_path / "matplotlib"
     broken.mkdir()

@@ -12,6 +12,7 @@ sys.path.insert(0, str(TESTS.parent / "ci"))
 import choose_tests  # noqa: E402
 
 TABLE = choose_tests.exceptions()
+LONGEST_NAME = 60
 
 
 def has_code(path: Path) -> bool:
@@ -32,12 +33,21 @@ def test_every_module_is_tested(module):
     assert not (found and module in TABLE), f"{module} has {found[0]}: its row in tests/modules.toml can go"
 
 
+def names_of_tests(path: Path) -> list[str]:
+    """Return the names of a file's tests, those of its classes among them."""
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    names = [node.name for node in nodes if isinstance(node, ast.FunctionDef)]
+    return [name for name in names if name.startswith("test_")]
+
+
 def test_the_table_has_modules_and_tests_that_exist():
     assert set(TABLE) <= set(modules())
-    for file in set(TABLE.values()):
-        tree = ast.parse((TESTS / file).read_text(encoding="utf-8"))
-        names = [node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-        assert any(name.startswith("test_") for name in names), file
+    assert [file for file in set(TABLE.values()) if not names_of_tests(TESTS / file)] == []
+
+
+def test_names_of_tests_are_short():
+    names = [name for path in TESTS.rglob("test_*.py") for name in names_of_tests(path)]
+    assert [name for name in names if len(name) > LONGEST_NAME] == []
 
 
 def test_no_two_test_modules_have_one_name():

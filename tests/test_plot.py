@@ -212,7 +212,7 @@ def test_blocks_over_time():
     assert [line.get_xdata()[0] for line in axes.lines] == [2, 3]
 
 
-def test_iterations_of_blocks_that_could_not_be_seen_are_drawn_as_long_as_the_others():
+def test_iterations_of_blocks_too_short_to_see_are_drawn():
     axes = plot.run(over_blocks(2000.0, 2001.0, 2003.0)).axes[-1]
     drawn = {collection.get_label(): corners(collection) for collection in axes.collections}
     assert drawn["loaded"] == [(0, 1), (1, 2), (2, 3)]

@@ -185,7 +185,7 @@ def test_without_searches_ahead_one_root_is_read():
         assert len(read) == number
 
 
-def test_an_exception_of_the_iterable_comes_after_the_answers_before_it(engine):
+def test_an_exception_of_the_iterable_comes_after_the_answers(engine):
     def failing():
         yield from (10, 20)
         raise KeyError("no more")

@@ -205,7 +205,7 @@ def test_pairs_come_as_a_frame_and_answers_in_its_order():
 
 
 @pytest.mark.parametrize("n_sources", [1, 63, 64, 65, 200])
-def test_sums_of_sources_and_of_vertices_agree_with_whole_searches(n_sources):
+def test_sums_of_sources_and_vertices_agree_with_whole_searches(n_sources):
     graph = generators.rmat(9, 3, seed=4).trav.graph(directed=True)
     vertices = graph.degrees()["vertex"].to_numpy()[:n_sources]
     searches = graph.bfs(vertices, mode="each", predecessors=False, reached_only=True)
@@ -309,7 +309,7 @@ def test_fewer_searches_run_at_once_under_a_small_limit(monkeypatch, some):
 
 
 @pytest.mark.parametrize("options", [{"normalized": True}, {"normalized": False}])
-def test_the_only_source_of_betweenness_has_nan_unless_ends_count(options):
+def test_a_lone_source_of_betweenness_has_nan_unless_ends_count(options):
     graph = pd.DataFrame({"src": [0, 1, 2], "dst": [1, 2, 3]}).trav.graph()
     score = graph.betweenness(sources=[1], **options)["betweenness"]
     assert score.isna().tolist() == [False, True, False, False]

@@ -95,7 +95,7 @@ def test_every_question_is_a_method_of_the_accessor():
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
-def test_the_accessor_has_the_signature_of_the_method_and_of_the_building(name):
+def test_the_accessor_has_the_signatures_of_method_and_building(name):
     own, derived = parameters(getattr(Graph, name)), parameters(getattr(TravAccessor, name))
     building = parameters(TravAccessor.graph)
     assert set(derived) == set(own) | set(building)
@@ -218,7 +218,7 @@ def test_the_commands_of_queries_are_all_compared():
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_commands_have_the_defaults_and_choices_of_the_definition(name):
+def test_commands_have_defaults_and_choices_of_the_definition(name):
     kind, lacking = COMMANDS[name]
     command = {part.name: part for part in app.commands[name].params if isinstance(part, click.Option)}
     defined = {field.name for field in fields(kind)}

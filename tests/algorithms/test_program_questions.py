@@ -433,7 +433,7 @@ def test_vertices_that_initial_does_not_name_are_not_active():
     assert graph.run(hops, initial={})["value"].tolist() == [most] * 5
 
 
-def test_a_program_that_cannot_be_told_from_others_keeps_no_checkpoint(tmp_path):
+def test_a_program_not_told_from_others_keeps_no_checkpoint(tmp_path):
     helper = numba.njit(lambda value: value + 1)
     graph = pd.DataFrame({"src": [0], "dst": [1]}).trav.graph()
     program = Program("p", "int64", "max", gather=lambda value: helper(value))

@@ -25,7 +25,7 @@ def test_other_sources_or_weights_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize(("every", "written"), [(1, [1, 2, 3, 4, 5, 6, 7]), (3, [3, 6, 7]), (8, [7])])
-def test_checkpoints_come_every_so_many_iterations_and_at_the_end(tmp_path, monkeypatch, every, written):
+def test_checkpoints_come_every_few_iterations_and_at_the_end(tmp_path, monkeypatch, every, written):
     seen = []
     monkeypatch.setattr(checkpoint.Writer, "write", lambda self, state: seen.append(state.iteration))
     graph = EDGES.trav.graph()

@@ -63,7 +63,7 @@ def test_schedules_that_there_are(kind):
 
 
 @pytest.mark.parametrize("limit", [None, 100_000])
-def test_what_cannot_go_over_paths_is_refused_whether_or_not_it_has_to(limit):
+def test_what_cannot_go_over_paths_is_refused(limit):
     graph = EDGES.trav.graph(weight="w", memory_limit=limit)
     for ask in (
         lambda: graph.pagerank(schedule="paths"),
@@ -100,7 +100,7 @@ def test_an_engine_without_blocks_sweeps():
 
 @pytest.mark.parametrize("limit", [None, "2MB"])
 @pytest.mark.parametrize("schedule", ["auto", "sweep", "paths"])
-def test_a_gpu_uses_new_values_at_once_for_edges_outside_memory_unless_they_are_swept(schedule, limit):
+def test_new_values_count_at_once_unless_edges_are_swept(schedule, limit):
     """Blocks need that, and None leaves the choice to the engine."""
     asked = []
 

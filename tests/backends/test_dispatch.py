@@ -54,7 +54,7 @@ def test_signatures_are_networkx_own():
         assert [p.default for p in own.values()] == [theirs[p].default for p in own], name
 
 
-def test_arguments_that_a_later_networkx_added_may_have_their_defaults(monkeypatch, ran):
+def test_arguments_of_a_later_networkx_may_have_their_defaults(monkeypatch, ran):
     def later(G, source, target, *, method=None):
         raise AssertionError
 
@@ -178,7 +178,7 @@ def test_what_cannot_be_a_node_is_answered_as_networkx_does(kind, node):
 
 
 @pytest.mark.parametrize("missing", [float("nan"), pd.NA, pd.NaT])
-def test_a_node_that_does_not_equal_itself_is_searched_as_networkx_does(missing):
+def test_a_node_unequal_to_itself_is_searched_as_networkx_does(missing):
     frame = pd.DataFrame({"source": [0, missing, missing], "target": [missing, 2, 3]}, dtype=object)
     graph = nx.from_pandas_edgelist(frame)
     own = nx.from_pandas_edgelist(frame, backend="trav")

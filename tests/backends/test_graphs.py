@@ -36,7 +36,7 @@ def test_materialised_graphs_are_equal_in_order_and_attributes(graph):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_both_directions_of_an_edge_have_one_dict_and_share_none_with_the_original(kind):
+def test_both_directions_of_an_edge_have_one_dict_of_their_own(kind):
     graph = kind([(0, 1), (1, 2), (2, 2)])
     own = converted(graph)
     own.add_edge(0, 1, 0, color="red") if graph.is_multigraph() else own.add_edge(0, 1, color="red")
@@ -116,7 +116,7 @@ def test_a_graph_that_changed_under_its_conversion_is_an_error():
         structure_of(own).weights("weight")
 
 
-def test_what_is_not_dispatched_runs_networkx_on_the_graph_of_the_backend():
+def test_what_is_not_dispatched_runs_networkx_on_our_graph():
     graph = nx.karate_club_graph()
     own = converted(graph)
     assert nx.triangles(own) == nx.triangles(graph)
@@ -178,7 +178,7 @@ def test_an_edge_to_what_is_no_node_never_reaches_a_kernel(nodes):
 
 @pytest.mark.parametrize("kind", ["compose", "disjoint_union", "intersection", "cartesian_product"])
 @pytest.mark.parametrize("first", [True, False])
-def test_calls_take_a_graph_of_the_backend_beside_an_ordinary_one(kind, first):
+def test_calls_take_our_graph_beside_an_ordinary_one(kind, first):
     graph, other = nx.path_graph(4), nx.cycle_graph(4)
     given = (converted(graph), other) if first else (graph, converted(other))
     call = getattr(nx, kind)

@@ -139,7 +139,7 @@ def test_all_get_the_same_inputs_in_turns(monkeypatch):
     assert [row["calls"] for row in rows] == [4, 4, 4]
 
 
-def test_a_turn_of_a_quick_call_warms_up_and_one_that_is_prepared_does_not():
+def test_a_turn_of_a_quick_call_warms_up_unless_prepared():
     calls = []
 
     def contestant(name, **how):

@@ -39,7 +39,7 @@ def level(exchange, frontier=1000, edges=10_000):
     return LevelTrace(1, "push", frontier, edges, 0, 1.0, exchange=exchange)
 
 
-def test_predictions_divide_the_work_and_add_meetings_and_what_crosses_the_link():
+def test_predictions_divide_work_and_add_meetings_and_traffic():
     alone = [level("none")] * 4
     assert launch_law.predicted_ms(1.0, alone, 2**20, 1) == pytest.approx(1 + 5 * (2.6 - 1.35) * 1e-3)
     assert launch_law.predicted_ms(1.0, alone, 2**20, 2) == pytest.approx((1 - 5 * 1.35e-3) / 2 + 13e-3)

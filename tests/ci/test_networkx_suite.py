@@ -14,7 +14,7 @@ from networkx_suite import complaints  # noqa: E402
 
 
 @pytest.mark.slow
-def test_networkx_own_tests_pass_and_every_function_was_dispatched():
+def test_networkx_tests_pass_and_every_function_is_dispatched():
     done = subprocess.run(
         [sys.executable, "ci/networkx_suite.py"], cwd=ROOT, capture_output=True, text=True, check=False
     )

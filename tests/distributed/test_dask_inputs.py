@@ -44,9 +44,7 @@ def test_what_workers_do_not_answer_is_refused_before_building(
     assert groups == []
 
 
-def test_without_a_client_it_is_computed_into_this_process_with_a_warning(
-    without_client, groups, frame, edges
-):
+def test_without_a_client_it_is_computed_here_with_a_warning(without_client, groups, frame, edges):
     with pytest.warns(TravWarning, match=r"^The Dask frame is computed into this process, .*client=") as told:
         graph = frame.trav.graph()
     assert told[0].filename == __file__ and len(told) == 1

@@ -81,7 +81,7 @@ def test_all_workers_are_killed_while_partitions_are_computed(doomed, tmp_path):
     (tmp_path / "go on").touch()
 
 
-def test_the_frame_of_a_build_that_failed_is_built_on_new_workers(doomed, tmp_path):
+def test_the_frame_of_a_failed_build_is_built_on_new_workers(doomed, tmp_path):
     """Its partitions have the same keys, so what is left of their tasks must not be bound to lost workers."""
     edges = frame()
     doomed.run(arm, die, "handing over", str(tmp_path / "told"), workers=[workers_of(doomed)[1]])

@@ -59,7 +59,7 @@ def test_kinds_of_answers(here, graph):
     assert all(isinstance(part, dask.DataFrame) for part in hood)
 
 
-def test_the_edges_of_a_neighbourhood_keep_the_divisions_of_the_edges(here, groups, edges):
+def test_the_edges_of_a_neighbourhood_keep_their_divisions(here, groups, edges):
     frame = dask.from_pandas(edges, npartitions=4)
     found = Graph.from_edges(frame, client=here).khop(0, 1).edges
     assert found.known_divisions and found.divisions == frame.divisions

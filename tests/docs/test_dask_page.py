@@ -58,7 +58,7 @@ def test_every_code_of_the_page_compiles():
         compile(code, "dask.md", "exec")
 
 
-def test_the_questions_and_methods_that_are_refused_are_all_named():
+def test_the_questions_and_methods_refused_are_all_named():
     refused = PAGE.split("## What is refused")[1].split("##")[0]
     joins = [name for name in vars(JoinMethods) if not name.startswith("_")]
     assert {"annotate", "to_scipy"} < set(joins)

@@ -13,7 +13,7 @@ from rapids_trav.errors import TravError
 PAGE = (Path(__file__).parents[2] / "docs/inputs.md").read_text()
 
 
-def test_answers_of_the_page_are_frames_of_the_library_of_its_edges():
+def test_answers_of_the_page_are_of_the_library_of_its_edges():
     names = {"__name__": "page"}
     blocks = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     assert len(blocks) == 3

@@ -54,7 +54,7 @@ def test_the_site_leads_to_every_notebook():
         assert f"\nnotebooks/{path.stem}\n" in index
 
 
-def test_another_number_counts_as_another_text_and_the_size_of_a_figure_does_not():
+def test_numbers_count_as_text_and_sizes_of_figures_do_not():
     notebook = stored(NOTEBOOKS[0])
     changed = copy.deepcopy(notebook)
     outputs = [output for cell in changed.cells for output in cell.get("outputs", [])]

@@ -50,7 +50,7 @@ def test_vertices_of_a_matrix_and_of_the_caller():
     assert graph.degrees()["vertex"].tolist() == [0, 1, 2, 7]
 
 
-def test_entries_that_are_stored_several_times_are_added_and_zeros_are_edges():
+def test_repeated_entries_are_added_and_zeros_are_edges():
     matrix = sparse.coo_array(([1, 2, 0], ([0, 0, 1], [1, 1, 2])), shape=(3, 3))
     graph = Graph.from_edges(matrix)
     assert rows(graph.sssp(0, predecessors=False)) == [(0, 0), (1, 3), (2, 3)]
@@ -118,7 +118,7 @@ def test_repeated_entries_are_added_in_a_type_that_holds_the_sum(kind, dtype, va
     assert int(graph.to_scipy()[0, 1]) == 2 * value + 1
 
 
-def test_a_sum_that_no_integer_holds_is_refused_and_single_entries_are_not():
+def test_a_sum_that_no_integer_holds_is_refused():
     data = np.full(2, 2**62)
     one = sparse.coo_array((data, ([0, 1], [1, 2])), shape=(3, 3))
     assert Graph.from_edges(one).to_scipy()[0, 1] == 2**62

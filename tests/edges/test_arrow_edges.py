@@ -292,7 +292,7 @@ def test_graphs_of_polars_can_be_pickled():
     assert "polars frames" in repr(again)
 
 
-def test_a_column_that_the_caller_adds_later_does_not_reach_the_graph():
+def test_a_column_added_later_does_not_reach_the_graph():
     frame = POLARS.clone()
     graph = Graph.from_edges(frame)
     before = graph.khop(3, 1).edges
@@ -328,7 +328,7 @@ def test_a_stream_that_fails_says_so():
         Graph.from_edges(reader)
 
 
-def test_a_stream_that_gives_nothing_warns_that_it_may_have_been_read():
+def test_an_empty_stream_warns_that_it_may_have_been_read():
     table = pa.table({"src": [1], "dst": [2]})
     reader = table.to_reader()
     assert Graph.from_edges(reader).n_vertices == 2

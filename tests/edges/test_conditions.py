@@ -308,7 +308,7 @@ def test_columns_of_numbers_are_compared_exactly(stored, sign):
     [2**24 + 1, 2**53 + 1, -(2**53) - 1, 2**70, 10**400, -(10**400), 3, 1e300],
     ids=lambda number: str(number)[:12],
 )
-def test_floats_are_compared_exactly_with_integers_and_what_is_beyond_them(dtype, stored, sign, number):
+def test_floats_are_compared_exactly_with_integers_and_beyond(dtype, stored, sign, number):
     values = np.array([2.0**24, 2.0**53, -(2.0**53), 3.0, 2.0**70, np.inf, -np.inf], dtype)
     frame = pd.DataFrame({"f": STATED["numpy" if stored == "numpy" else "arrow"](values, dtype)})
     assert flags(f"f {sign} {number}", frame) == [SIGNS[sign](value, number) for value in values.tolist()]

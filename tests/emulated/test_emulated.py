@@ -144,7 +144,7 @@ def test_lanes_may_load_a_word_at_different_times(cupy, kernels, seed):
     assert outcomes == {"branch_on_a_word": {"ended", "failed"}, "agree_on_a_word": {"ended"}}
 
 
-def test_a_compare_and_swap_may_come_after_that_of_another_thread(cupy, kernels):
+def test_a_compare_and_swap_may_come_after_another_thread(cupy, kernels):
     totals = {}
     for name in ("count_by_swaps_once", "count_by_swaps_until_they_succeed"):
         total = cupy.zeros(1, np.uint32)

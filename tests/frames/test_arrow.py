@@ -199,7 +199,7 @@ def test_columns_in_one_piece_are_not_copied():
     assert np.shares_memory(back["x"].chunk(0).to_numpy(), numbers)
 
 
-def test_times_of_day_in_nanoseconds_are_ids_where_microseconds_hold_them():
+def test_times_of_day_are_ids_where_microseconds_hold_them():
     early, late = dt.time(9), dt.time(10, 30, 0, 1)
     edges = pl.DataFrame({"src": [early], "dst": [late]})
     answer = edges.trav.bfs(early)

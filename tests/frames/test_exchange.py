@@ -151,7 +151,7 @@ def test_ends_that_are_no_vertices_are_named(width, shown):
     "dtype, value",
     [("int8", 100), ("int32", 2**31 - 1), ("int64", 2**61), ("float16", 60_000), ("float32", 2**24 + 2)],
 )
-def test_weights_of_repeated_edges_are_added_in_a_type_that_holds_the_sum(dtype, value):
+def test_weights_of_repeated_edges_are_added_without_overflow(dtype, value):
     edges = pd.DataFrame({"src": [0, 0, 1], "dst": [1, 1, 2], "km": np.array([value, value, 1], dtype)})
     value = int(edges["km"].iloc[0])
     graph = edges.trav.graph(weight="km")

@@ -137,7 +137,7 @@ def test_ids_are_renumbered_as_strings(many, dtype, streamed):
     assert {array.dtype for array in codes} == {np.dtype(np.int32)}
 
 
-def test_a_pandas_that_cuts_strings_at_null_characters_is_not_given_them(many, monkeypatch):
+def test_a_pandas_that_cuts_strings_at_nulls_is_not_given_them(many, monkeypatch):
     words = pd.Series(["a", "a\0"] * 20, dtype=object)
     monkeypatch.setattr(libraries, "_cuts_strings", lambda: False)
     assert sorted(PANDAS.factorize(words)[1]) == ["a", "a\0"]

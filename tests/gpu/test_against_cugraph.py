@@ -70,7 +70,7 @@ def test_every_variant(name, directed, variant):
 @BOTH
 @pytest.mark.parametrize("variant", ["auto", "fused"])
 @pytest.mark.parametrize("name", SHAPES)
-def test_the_fused_search_when_it_pulls_as_soon_as_the_ratio_says(name, directed, variant):
+def test_the_fused_search_pulls_as_soon_as_the_ratio_says(name, directed, variant):
     for source in case(name, directed).sources(3):
         check(name, directed, (source,), variant, pulling=True)
 

@@ -101,7 +101,7 @@ def test_memory_within_a_limit(engine, begun):
     assert counts[None] == counts["1GB"] == 4 > counts[80_000]
 
 
-def test_edges_outside_the_memory_of_the_gpu_are_searched_one_by_one(engine, begun):
+def test_edges_outside_gpu_memory_are_searched_one_by_one(engine, begun):
     graph = random(700, 20_000, symmetric=False)
     many = pd.DataFrame({"src": graph.u, "dst": graph.v})
     paged = many.trav.graph(engine=engine, memory_limit=100_000)

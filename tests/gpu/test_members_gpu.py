@@ -142,7 +142,7 @@ def asked_together(ask, n_threads=8):
 
 
 @pytest.mark.parametrize("reason", ["rows", "room", "handle", "host", "opened"])
-def test_ranks_that_cannot_search_in_one_launch_take_the_grid_and_say_why(cupy, monkeypatch, reason):
+def test_ranks_without_one_launch_take_the_grid_and_say_why(cupy, monkeypatch, reason):
     """All ranks decide alike, though the reason is one rank's."""
     from rapids_trav.engines.multigpu.local_cuda import CudaWork
     from rapids_trav.engines.multigpu.one_launch import launch, peers

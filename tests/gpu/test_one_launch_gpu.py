@@ -44,7 +44,7 @@ def test_ranks_agree_with_scipy(cupy, name, lean, n_ranks):
     check(made, list(range(0, graph.n, 3)))
 
 
-def test_each_rank_is_timed_without_its_wait_for_the_others_to_begin(cupy, monkeypatch):
+def test_each_rank_is_timed_without_its_wait_for_the_others(cupy, monkeypatch):
     """Each rank has four times in order, of which the second to the third is the wait."""
     from rapids_trav.engines.interface import BfsOptions
     from rapids_trav.engines.multigpu.one_launch import launch, layout
@@ -433,7 +433,7 @@ def test_closing_ends_the_search_of_another_thread(cupy, monkeypatch):
     check(made, [0])
 
 
-def test_a_rank_that_fails_before_its_launch_leaves_no_other_waiting(cupy, monkeypatch):
+def test_a_rank_that_fails_to_launch_leaves_no_other_waiting(cupy, monkeypatch):
     """All memory is taken before the first launch, so the next search is answered."""
     from rapids_trav.engines.multigpu.one_launch import launch
 
@@ -497,7 +497,7 @@ def test_searches_of_threads_enter_devices_in_one_order(cupy, monkeypatch, no_ga
     assert len(entered) == 80
 
 
-def test_a_kernel_that_failed_is_an_error_and_no_longer_waited_for(cupy, monkeypatch):
+def test_a_kernel_that_failed_is_an_error_and_not_waited_for(cupy, monkeypatch):
     class Fault(RuntimeError): ...
 
     class Failed:

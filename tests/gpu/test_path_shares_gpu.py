@@ -47,7 +47,7 @@ def test_heavy_rows_on_every_level(cupy, engine, edges):
     assert_same(cupy, found, shares_on(CpuEngine(), graph, sources, edges, 1))
 
 
-def test_without_memory_for_32_searches_sources_are_searched_one_by_one(cupy, engine, monkeypatch):
+def test_without_memory_sources_are_searched_one_by_one(cupy, engine, monkeypatch):
     from rapids_trav.engines.cuda.bfs import path_shares
 
     def full(*_):

@@ -176,7 +176,7 @@ def test_read_on_another_stream_than_it_was_queued_for(engine):
     assert [int(total) for total in sums] == [graph.distance([root]).sum() for root in ROOTS * 3]
 
 
-def test_searches_that_nobody_reads_are_over_when_the_stream_is_closed(engine):
+def test_searches_that_nobody_reads_end_with_the_stream(engine):
     _, view = graph_and_view(engine)
     xp, sums = engine.xp, []
     for number in range(12):

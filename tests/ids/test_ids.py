@@ -108,7 +108,7 @@ def test_listed_vertices_do_not_widen_the_ids(frame_library):
 
 
 @pytest.mark.parametrize("refusal", [OverflowError, TypeError])
-def test_integers_past_int64_are_read_where_lists_of_them_are_refused(refusal):
+def test_integers_past_int64_are_read_in_columns_of_their_own(refusal):
     """cuDF refuses the list with one of these errors, and the list as objects with the other."""
 
     class Refusing(PandasFrames):
@@ -357,7 +357,7 @@ def test_empty_frames_of_any_dtype():
 
 @pytest.mark.parametrize("rows", [0, 2])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "Int64", "uint8"])
-def test_listed_vertices_take_the_dtype_of_edges_with_and_without_rows(dtype, rows):
+def test_listed_vertices_take_the_dtype_of_edges(dtype, rows):
     edges = pd.DataFrame({"src": [1, 2], "dst": [2, 3]}, dtype=dtype).iloc[:rows]
     assert str(edges.trav.bfs(5, vertices=[5], reached_only=True)["vertex"].dtype) == dtype
     assert str(edges.trav.bfs(300, vertices=[300])["vertex"].dtype) == (

@@ -211,7 +211,7 @@ def test_a_limit_counts_what_finding_it_takes(limit, monkeypatch):
         ("3kB", r"^2\.7 kB are needed for the order of the vertices, .* at least 6\.3 kB\.$"),
     ],
 )
-def test_a_limit_that_is_too_small_names_one_for_the_order_and_a_search(limit, message):
+def test_too_small_a_limit_names_one_for_the_order_and_a_search(limit, message):
     with pytest.raises(TravMemoryError, match=message):
         grid(20, 15).trav.graph(order="locality", memory_limit=limit)
 

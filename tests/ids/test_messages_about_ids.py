@@ -25,7 +25,7 @@ def test_a_repeated_unknown_vertex_counts_once(given):
         NUMBERS.trav.bfs(given)
 
 
-def test_unknown_vertices_are_counted_beyond_those_that_are_shown():
+def test_unknown_vertices_are_counted_beyond_those_shown():
     given = [*range(10, 20), *range(10, 20)]
     with pytest.raises(
         UnknownVertexError, match=r"contains 10 unknown vertices: 10, 11, 12, 13, 14 and 5 more:"

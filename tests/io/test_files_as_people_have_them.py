@@ -458,7 +458,7 @@ def test_frames_that_are_read_find_their_ends(tmp_path):
     assert rapids_trav.read_edges(path).trav.bfs(0)["vertex"].tolist() == [0, 7]
 
 
-def test_objects_of_nodes_and_links_keep_direction_and_isolated_nodes(tmp_path):
+def test_node_link_objects_keep_direction_and_isolated_nodes(tmp_path):
     path = tmp_path / "edges.json"
     path.write_text(
         '{"directed": true, "nodes": [{"id": 1}, {"id": 9}], "links": [{"source": 1, "target": 1}]}'
@@ -468,7 +468,7 @@ def test_objects_of_nodes_and_links_keep_direction_and_isolated_nodes(tmp_path):
 
 
 @pytest.mark.parametrize("write", [pyarrow.feather.write_feather, pyarrow.orc.write_table])
-def test_columns_that_pandas_took_for_its_index_are_columns_again(tmp_path, write):
+def test_columns_that_pandas_made_its_index_are_columns_again(tmp_path, write):
     frame = pd.DataFrame({"src": [1, 5, 6], "dst": [2, 3, 9], "w": [0.5, 1.0, 2.0]})
     for index in ("src", ["src", "dst"], [7, 9, 12]):
         indexed = frame.set_axis(index) if index == [7, 9, 12] else frame.set_index(index)

@@ -169,7 +169,7 @@ def test_matrix_market_ids_count_from_one(write, name):
     assert rows(read_edges(write(name, text))) == [[2, 1], [4, 3], [3, 3]]
 
 
-def test_matrix_market_symmetric_gives_each_entry_once_or_both_ways(write):
+def test_symmetric_matrix_market_gives_entries_once_or_both_ways(write):
     path = write("m.mtx", MATRIX.format(field="real", symmetry="symmetric", a=" .5", b=" 2", c=" 1"))
     once = read_edges(path)
     assert sorted(map(tuple, rows(once))) == [(2, 1, 0.5), (3, 3, 1), (4, 3, 2)]
@@ -314,7 +314,7 @@ def test_a_full_disk_leaves_what_was_there(tmp_path, name, older):
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == ({name: older} if older else {})
 
 
-def test_results_replace_the_file_behind_a_link_and_keep_its_mode(tmp_path):
+def test_results_replace_the_file_of_a_link_and_keep_its_mode(tmp_path):
     target, link = tmp_path / "r", tmp_path / "link.csv.gz"
     target.write_text("older")
     target.chmod(0o640)

@@ -72,7 +72,7 @@ def test_a_digest_is_of_a_file_and_its_imports_in_any_checkout(tmp_path, monkeyp
     assert (digest(tmp_path / "changed", monkeypatch, changed) == first) == (changed == "beside.py")
 
 
-def test_functions_of_one_name_in_two_versions_of_a_file_are_kept_apart(tmp_path, monkeypatch):
+def test_functions_of_two_versions_of_a_file_are_kept_apart(tmp_path, monkeypatch):
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     assert kernel(twice)(3) == 6
     monkeypatch.setattr(kernel_cache._StampedByImports, "get_source_stamp", lambda locator: "other sources")

@@ -109,7 +109,7 @@ def test_a_limit_is_raised_once(engine, question):
     assert refusals or not question.startswith(("components", "run", "pagerank", "sssp", "validate"))
 
 
-def test_a_limit_that_is_enough_for_bfs_is_enough_for_levels_and_paths():
+def test_a_limit_enough_for_bfs_is_enough_for_levels_and_paths():
     random = np.random.default_rng(5)
     ends = random.integers(0, 20_000, (2, 120_000)) * 3
     graph = pd.DataFrame({"src": ends[0], "dst": ends[1]}).trav.graph(memory_limit="421kB")
@@ -119,7 +119,7 @@ def test_a_limit_that_is_enough_for_bfs_is_enough_for_levels_and_paths():
 
 
 @pytest.mark.parametrize("limit", range(100_000, 1_000_001, 50_000))
-def test_any_limit_is_enough_for_both_directions_of_a_directed_graph(limit):
+def test_any_limit_is_enough_for_both_directions(limit):
     """With some limits, rows by source would fit the memory, but not those by destination beside them."""
     random = np.random.default_rng(0)
     edges = pd.DataFrame({"src": random.integers(0, 500, 40_000), "dst": random.integers(0, 500, 40_000)})

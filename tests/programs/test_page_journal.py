@@ -72,7 +72,7 @@ def test_pages_come_back_with_the_checkpoint(tmp_path, dtype):
     assert all(one < other for one, other in pairwise(lengths))
 
 
-def test_records_outlive_the_process_before_the_journal_is_closed(tmp_path):
+def test_records_outlive_a_process_that_closes_no_journal(tmp_path):
     journal, values = begun(tmp_path), state().values
     values[7] = -1
     journal.record(5, values[5:9])

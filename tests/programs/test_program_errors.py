@@ -15,7 +15,7 @@ def odd(value, degree):
 
 
 @pytest.mark.parametrize("mode", ["pull", "push"])
-def test_an_error_of_a_function_keeps_its_type_and_names_the_program(mode):
+def test_an_error_of_a_function_keeps_its_type_and_names_it(mode):
     program = Program("even", "int64", "min", scatter=odd)
     with pytest.raises(ValueError, match="odd") as caught:
         EDGES.trav.graph().run(program, initial=1, mode=mode)

@@ -243,7 +243,7 @@ def test_paths_of_other_edges_are_noticed_when_verified(saved):
     Graph.open(saved, engine="cpu")
 
 
-def test_paths_that_are_of_another_kind_than_is_said_are_noticed_when_verified(saved):
+def test_paths_of_another_kind_are_noticed_when_verified(saved):
     def swap(one, other):
         for part in PARTS:
             rewrite(saved, f"paths_{one}_{part}", kept[other][part])

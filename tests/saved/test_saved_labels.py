@@ -5,7 +5,7 @@ import pandas as pd
 from rapids_trav import Graph
 
 
-def test_labels_that_are_neither_text_nor_integers_come_back_as_text(tmp_path):
+def test_labels_of_other_kinds_come_back_as_text(tmp_path):
     edges = pd.DataFrame([[0, 1, 2.0]])
     edges.columns = pd.Index([("a", 1), 7, pd.Timestamp("2000")], dtype=object)
     Graph.from_edges(edges, ("a", 1), 7, weight=pd.Timestamp("2000")).save(tmp_path / "graph")

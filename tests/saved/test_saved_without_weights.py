@@ -15,7 +15,7 @@ def plain(tmp_path):
     return tmp_path / "plain"
 
 
-def test_questions_that_need_weights_say_that_the_edges_are_to_be_saved_again(plain):
+def test_questions_that_need_weights_say_to_save_the_edges_again(plain):
     graph = Graph.open(plain, engine="cpu")
     advice = r"the graph has none: save the edges again with weight=\.\.\."
     with pytest.raises(TravError, match=f"{advice}, or use bfs"):

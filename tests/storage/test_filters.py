@@ -246,7 +246,7 @@ def test_expressions_of_other_libraries_are_told_as_such(expression, message):
         ("lasts", pd.to_timedelta(["1min", "2h"]), "lasts > '90min'"),
     ],
 )
-def test_a_column_that_is_no_filter_is_told_a_condition_that_works(name, values, condition):
+def test_a_column_that_is_no_filter_is_told_a_condition(name, values, condition):
     edges = pd.DataFrame({"src": [0, 1], "dst": [1, 2], name: values})
     with pytest.raises(TravError, match="compare it with a value, as in where=") as caught:
         edges.trav.bfs(0, where=name)

@@ -45,7 +45,7 @@ def test_structures_are_listed_while_another_thread_adds_some():
 
 
 @pytest.mark.parametrize("fits", [True, False])
-def test_a_structure_that_two_threads_ask_for_is_built_and_counted_once(tmp_path, monkeypatch, fits):
+def test_a_structure_for_two_threads_is_built_and_counted_once(tmp_path, monkeypatch, fits):
     graph = EDGES.trav.graph(directed=True, memory_limit="1MB", spill=tmp_path)
     structures = storage_of(graph)._all
     monkeypatch.setattr(type(graph.budget), "fits", lambda *_: fits)
@@ -56,7 +56,7 @@ def test_a_structure_that_two_threads_ask_for_is_built_and_counted_once(tmp_path
     assert graph.budget.held()["the structures of the graph"] == sum(in_memory)
 
 
-def test_rows_that_another_thread_gives_up_stay_with_the_search_that_reads_them(monkeypatch):
+def test_rows_given_up_stay_with_the_search_that_reads_them(monkeypatch):
     engine = CpuEngine()
     n, n_edges = 40, 600
     u, v = np.random.default_rng(3).integers(0, n, (2, n_edges), dtype=np.int32)

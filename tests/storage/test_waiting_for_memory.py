@@ -100,7 +100,7 @@ def test_a_question_waits_for_a_holder_that_stalls():
     assert found == [50] and budget.used == 0
 
 
-def test_room_that_is_there_again_when_its_lack_is_told_is_asked_for_again():
+def test_room_that_is_there_again_is_asked_for_again():
     """A question found too little, and another returned it before the refusal, but has not ended."""
     budget = Budget(1000)
     taken, give, given, end = (threading.Event() for _ in range(4))
@@ -130,7 +130,7 @@ def test_room_that_is_there_again_when_its_lack_is_told_is_asked_for_again():
     assert ended(thread)
 
 
-def test_a_question_that_is_refused_with_all_room_granted_is_not_asked_for_ever():
+def test_a_question_refused_with_all_room_is_not_asked_for_ever():
     budget = Budget(1000)
     running, end = threading.Event(), threading.Event()
     thread = started(lambda: budget.ask(lambda: running.set() or end.wait(SECONDS)))
@@ -176,7 +176,7 @@ def test_a_question_that_raises_lets_the_next_in():
     assert failed and budget.used == 0
 
 
-def test_what_does_not_fit_alone_is_refused_at_once_with_a_limit_that_is_enough_alone():
+def test_what_does_not_fit_alone_is_refused_with_a_limit():
     budget, holding, go_on = Budget(1000), threading.Event(), threading.Event()
     budget.allocate(100, "vertex ids")
 
@@ -240,7 +240,7 @@ def test_a_large_question_is_not_overtaken_for_good():
     assert ended(*threads, last) and budget.used == 0
 
 
-def test_questions_that_need_more_step_by_step_do_not_wait_for_each_other():
+def test_questions_that_need_more_do_not_wait_for_each_other():
     """Each holds a half and wants the other: if both held on, they would wait forever."""
     budget, both = Budget(100), threading.Barrier(2)
     turns = []
@@ -277,7 +277,7 @@ def test_a_question_within_a_question_is_a_part_of_it():
     assert budget.ask(outer) == 100 and budget.used == 0
 
 
-def test_what_is_kept_until_memory_is_short_is_given_up_for_a_question():
+def test_what_is_kept_while_there_is_room_gives_way():
     budget = Budget(100)
 
     class Kept:

@@ -68,7 +68,7 @@ def test_sums_of_weights_that_are_infinite_are_left_to_networkx(weights):
 
 
 @pytest.mark.parametrize("beneath", [nx.DiGraph, nx.MultiDiGraph])
-def test_undirected_views_of_directed_graphs_are_left_to_networkx(beneath):
+def test_undirected_views_of_directed_graphs_go_to_networkx(beneath):
     graph = beneath()
     graph.add_weighted_edges_from([(0, 1, 1.0), (1, 0, 9.0), (1, 2, 2.0), (2, 0, 5.0), (0, 2, 1.0)])
     view = graph.to_undirected(as_view=True)

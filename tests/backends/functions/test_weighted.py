@@ -65,7 +65,7 @@ def test_negative_weights_are_told_as_by_networkx():
     "name", ["multi_source_dijkstra", "multi_source_dijkstra_path", "multi_source_dijkstra_path_length"]
 )
 @pytest.mark.parametrize("edges", [[("a", "b", -1)], [("a", "c", -1)], [("b", "a", -1)], [("c", "b", -1)]])
-def test_negative_weights_beside_several_sources_give_what_networkx_gives(name, edges):
+def test_negative_weights_and_several_sources_are_as_in_networkx(name, edges):
     graph = nx.DiGraph()
     graph.add_nodes_from("abcd")
     graph.add_weighted_edges_from([*edges, ("c", "d", 2), ("b", "d", 0.5)])
@@ -107,7 +107,7 @@ def test_integers_among_floats_stay_integers(kind):
         exact(graph, 0, target, name="dijkstra_path_length")
 
 
-def test_integers_among_floats_that_a_float_does_not_hold_are_left_to_networkx():
+def test_integers_that_no_float_holds_are_left_to_networkx():
     from rapids_trav.backends.interface import backend
 
     graph = nx.DiGraph()

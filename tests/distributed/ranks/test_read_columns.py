@@ -45,7 +45,7 @@ def test_one_bad_column(what, end, size):
         assert refuse_alike(cut) == said_locally(cut)
 
 
-def test_nulls_are_counted_over_all_ranks_and_one_rank_alone_may_have_them():
+def test_nulls_are_counted_over_all_ranks():
     whole = pd.Series([None, 1, None, 2], dtype="Int64", name="dst")
     message = refuse_alike([[[part]] for part in parts(whole, 3, bounds=[2, 2])])
     assert message.startswith("Column 'dst' holds 2 nulls,")

@@ -49,7 +49,7 @@ def test_the_client_is_told_the_same_by_all(graph):
     assert pickle.loads(pickle.dumps(told[0])) == told[0]
 
 
-def test_frames_stay_with_their_ranks_and_lengths_go_to_the_client(graph):
+def test_frames_stay_with_ranks_and_lengths_go_to_the_client(graph):
     kept = graph.ask("bfs", 9, trace=True)
     assert [len(of.frames["result"]) for of in kept] == [1] * 4
     assert [len(of.frames["trace"]) for of in kept] == [1, 0, 0, 0]

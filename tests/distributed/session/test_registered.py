@@ -63,7 +63,7 @@ def fails_to_store():
     RankActor._store = failing
 
 
-def test_frames_of_the_others_are_freed_if_one_cannot_store_its_own(client):
+def test_frames_of_others_are_freed_if_one_cannot_store_its_own(client):
     with RankGroup.open(client) as group:
         client.run(fails_to_store, workers=[group.workers[2]])
         with pytest.raises(RankError, match=rf"{group.workers[2]} failed.*out of luck"):

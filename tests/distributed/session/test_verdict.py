@@ -20,7 +20,7 @@ def test_a_lost_worker_explains_all():
     assert failure_of(replies, WORKERS) == ("worker tcp://c:3, which held rank 2, was lost", 2)
 
 
-def test_a_failure_that_names_a_rank_is_believed_and_its_worker_named():
+def test_a_failure_that_names_a_rank_is_believed():
     replies = [
         failed("it did not answer", None),
         failed("rank 1 failed while searching: no", 1),

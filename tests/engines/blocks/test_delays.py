@@ -100,7 +100,7 @@ def test_others_iterate_while_a_block_comes():
 
 
 @pytest.mark.parametrize("reducer", ["min", "max"])
-def test_the_block_whose_waiting_value_comes_first_is_loaded_first(reducer):
+def test_the_block_of_the_first_waiting_value_is_loaded_first(reducer):
     """The hub's row is block 0, and the row of each of its neighbours is a block of its own (L6)."""
     offers = [5, 2, 7, 1, 4, 8, 3, 6]
     k, width, begun = len(offers), 64, []

@@ -38,7 +38,7 @@ def full():
     return residency
 
 
-def test_a_hot_block_that_is_quiet_survives_one_of_lower_frequency():
+def test_a_quiet_hot_block_survives_one_of_lower_frequency():
     residency = full()
     used(residency, {0: 5.0, 1: 4.0, 4: 3.0})
     loaded(residency, 4)
@@ -54,7 +54,7 @@ def test_a_block_that_was_used_more_since_it_came_does_not_leave_for_one_used_le
     assert residency.evictions == 1 and residency.place[1] == ABSENT
 
 
-def test_the_coldest_hot_block_gives_way_to_a_hotter_one_and_goes_next():
+def test_the_coldest_hot_block_gives_way_to_a_hotter_one():
     residency = full()
     used(residency, {0: 5.0, 1: 2.0, 4: 3.0})
     loaded(residency, 4)

@@ -58,7 +58,7 @@ def test_spans_of_a_run_fit_together():
         clock = max(span.end for span in row.block_spans)
 
 
-def test_work_is_told_of_blocks_in_memory_and_of_those_read_in_place():
+def test_work_is_told_of_blocks_in_memory_and_read_in_place():
     view, program = lattice(40), shipped.shortest_paths("int64")
     found = over_blocks(view, program, from_sources(program, 1600, 0), 6, 2, trace=True)
     spans = [span for row in found.trace for span in row.block_spans]

@@ -331,7 +331,7 @@ class TestTrace:
         assert [row.frontier for row in search.trace] == sizes.tolist()
         assert all(row.milliseconds >= 0 and row.bytes > 0 for row in search.trace)
 
-    def test_push_examines_the_edges_of_the_frontier_and_pull_stops_early(self, kronecker):
+    def test_push_examines_the_frontier_and_pull_stops_early(self, kronecker):
         root = np.flatnonzero(np.diff(kronecker.out.row_offsets))[:1]
         degree = np.diff(kronecker.out.row_offsets)
         pull = ENGINE.search(kronecker, root, BfsOptions("pull", trace=True))

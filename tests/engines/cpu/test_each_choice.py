@@ -61,7 +61,7 @@ def test_by_themselves_on_any_number_of_threads(n_sources, threads):
     assert [row.level for row in found.trace] == [level for rows in levels for level in rows]
 
 
-def test_each_thread_searches_by_itself_and_the_last_searches_share_them(monkeypatch):
+def test_threads_search_alone_and_share_the_last_searches(monkeypatch):
     monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", 4)
     sizes = []
     search = multi_source.direction_optimizing.search

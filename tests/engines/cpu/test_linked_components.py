@@ -68,7 +68,7 @@ def test_many_threads_on_one_tree_lose_no_link(finely):
                 assert not linking.components(view, None, RunOptions()).values.any(), name
 
 
-def test_a_root_that_another_thread_links_meanwhile_is_looked_up_again(monkeypatch):
+def test_a_root_that_is_linked_meanwhile_is_looked_up_again(monkeypatch):
     """The uncompiled function runs, with the other thread's link between the look at a root and the swap."""
     parent, others = np.arange(6, dtype=np.int32), [(5, 2), (3, 1)]
 
@@ -118,7 +118,7 @@ def test_rows_of_the_largest_component_are_left_out():
     assert trace.loc["rest", "edges"] < graph.n_edges // 100
 
 
-def test_a_row_is_left_when_its_vertex_has_come_into_the_largest_component():
+def test_a_row_is_left_if_its_vertex_is_in_the_largest_component():
     """A few vertices are each other's first neighbours, and one of them has a thousand more behind those."""
     low, few, high = np.arange(1000), np.arange(1000, 1010), np.arange(1010, 2010)
     src = [*low, *low, *np.repeat(few, 10), *[1009] * 1000]
@@ -128,7 +128,7 @@ def test_a_row_is_left_when_its_vertex_has_come_into_the_largest_component():
     assert modes(traced).loc["rest", "edges"] < 300
 
 
-def test_directed_rows_are_left_out_only_with_the_other_end_there():
+def test_directed_rows_are_left_out_if_the_other_end_is_there():
     edges = generators.rmat(12, 16)
     graph = edges.trav.graph(directed=True)
     alone = modes(graph.components(trace=True))

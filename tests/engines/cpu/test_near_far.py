@@ -77,7 +77,7 @@ def test_distances_and_widths(dtype, wide):
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_a_vertex_that_is_improved_before_its_turn_is_pushed_once(monkeypatch, threads):
+def test_a_vertex_improved_before_its_turn_is_pushed_once(monkeypatch, threads):
     """Among the near vertices, 1 comes before 2 and improves it."""
     monkeypatch.setattr(push, "WIDE", EVERYWHERE)
     monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", threads)

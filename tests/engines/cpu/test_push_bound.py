@@ -35,7 +35,7 @@ def test_a_synchronous_iteration_pushes_up_to_its_bound(monkeypatch, n_threads):
 
 
 @pytest.mark.parametrize("n_threads", [1, 8])
-def test_an_asynchronous_iteration_pushes_on_any_number_of_threads(monkeypatch, n_threads):
+def test_asynchronous_iterations_push_on_any_number_of_threads(monkeypatch, n_threads):
     monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", n_threads)
     bound = N_EDGES // push.NARROW
     assert first_mode(bound, asynchronous=True) == "push"

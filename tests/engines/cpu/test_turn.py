@@ -69,7 +69,7 @@ def test_wide_ids():
     assert both.column_indices.tolist() == [0, 0, 3, 3, 1, 0, 0, 3]
 
 
-def test_views_are_turned_and_the_transpose_is_used_if_it_is_there():
+def test_views_are_turned_by_the_transpose_that_is_there():
     edges = pd.DataFrame({"src": [0, 1, 2, 2], "dst": [1, 2, 0, 3]})
     graph = edges.trav.graph(directed=True)
     with count_launches() as counts:

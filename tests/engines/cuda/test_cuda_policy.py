@@ -62,7 +62,7 @@ def test_gap_divides_integers():
     assert turns(Gap(10, 29), [(1, 1)]) == ["push"]
 
 
-def test_beamer_pulls_above_one_fourteenth_and_returns_below_one_twentyfourth():
+def test_beamer_pulls_above_a_14th_and_returns_below_a_24th():
     """With 1500 edges and 100 in the frontier, 1400 / 14 is exactly 100; a pull needs more than that."""
     assert turns(Beamer(2400, 1500), [(10, 100)]) == ["push"]
     assert turns(Beamer(2400, 1501 + 14), [(10, 102)]) == ["pull"]

@@ -113,9 +113,7 @@ def test_edges_are_read_once_for_each_range(spare, readings):
 
 @pytest.mark.parametrize("ranges", RANGES)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_rows_are_sorted_apart_where_another_question_took_memory_since_they_were_cut(
-    monkeypatch, ranges, weighted
-):
+def test_rows_are_sorted_apart_where_memory_was_taken_since(monkeypatch, ranges, weighted):
     sort_rows, sizes = spilled._sort_rows, []
 
     def crowded(built, first, after, columns, weights, budget, xp):

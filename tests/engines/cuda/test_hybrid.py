@@ -166,7 +166,7 @@ def test_a_cpu_that_saves_little_takes_one_page(cpu, n_pages):
     assert dispatcher.shares() == (cpu < 9)
 
 
-def test_the_cpu_is_withdrawn_if_both_take_longer_than_the_gpu_alone():
+def test_the_cpu_is_withdrawn_where_the_gpu_alone_is_faster():
     """The speeds of the sides do not tell how much they delay each other."""
     edges, clock = [10] * 12, Clock()
     dispatcher = Dispatcher(edges, clock=clock)

@@ -170,7 +170,7 @@ def script():
     return module
 
 
-def test_everything_is_compiled_for_one_architecture_and_for_another(script):
+def test_everything_is_compiled_for_each_architecture(script):
     """But for the longest file: each of its specialisations is compiled for one."""
     jobs = script.jobs(script.ARCHITECTURES, everything=False)
     every = set(script.SPECIALISATIONS)

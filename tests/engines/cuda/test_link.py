@@ -189,7 +189,7 @@ def test_the_mode_follows_the_share_of_active_edges():
     assert choose_mode("pull", components, True, 0, 100) == "pull"
 
 
-def test_a_compilation_leaves_system_calls_to_end_at_an_interrupt():
+def test_system_calls_of_a_compilation_end_at_an_interrupt():
     """NVRTC lets them go on, and waits would not end."""
     pytest.importorskip("cuda.bindings.nvrtc")
     libc, action = ctypes.CDLL(None), (ctypes.c_ulong * 19)()  # handler, mask of 1024 bits, flags, restorer

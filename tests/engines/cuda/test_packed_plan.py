@@ -151,9 +151,7 @@ def test_the_form_is_that_of_the_faster_sweep(packed, launch_bytes, packs, is_pa
 
 @pytest.mark.parametrize("n_streams", [1, 8])
 @pytest.mark.parametrize("most_bytes", [20_000, 1 << 28])
-def test_packed_pages_are_fewer_bytes_though_their_slots_are_larger(
-    packed, n_streams, most_bytes, monkeypatch
-):
+def test_packed_pages_are_fewer_bytes_with_larger_slots(packed, n_streams, most_bytes, monkeypatch):
     monkeypatch.setattr(page_plan, "MOST_PAGE_BYTES", most_bytes)
 
     def swept(plan):

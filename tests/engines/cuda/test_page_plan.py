@@ -98,7 +98,7 @@ def test_plans_keep_the_budget(seed, n_streams, weight, gather, monkeypatch):
 @pytest.mark.parametrize("n_streams", [1, 3])
 @pytest.mark.parametrize("longest", [10, 3000])
 @pytest.mark.parametrize("most_bytes", [5_000, page_plan.MOST_PAGE_BYTES])
-def test_the_limit_that_a_refusal_names_is_enough_and_hardly_more(
+def test_the_limit_a_refusal_names_is_enough_and_hardly_more(
     n_streams, longest, most_bytes, gather, monkeypatch
 ):
     monkeypatch.setattr(page_plan, "MOST_PAGE_BYTES", most_bytes)

@@ -35,7 +35,7 @@ def test_the_block_of_the_paper():
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_edges_lie_where_sources_share_columns_and_destinations_rows(shape):
+def test_sources_share_columns_and_destinations_rows(shape):
     grid = Grid(*shape, 5000)
     rng = np.random.default_rng(1)
     u, v = rng.integers(0, 5000, (2, 20_000))

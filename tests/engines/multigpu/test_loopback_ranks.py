@@ -76,7 +76,7 @@ def test_meeting():
     assert run_ranks(4, rank) == of_pair * 2
 
 
-def test_an_interrupt_ends_a_request_on_all_ranks_at_the_same_meeting():
+def test_an_interrupt_ends_a_request_on_all_ranks_at_one_meeting():
     def work(communicator):
         for turn in range(6):
             communicator.stopping = (communicator.rank, turn) == (1, 4)
@@ -196,7 +196,7 @@ def test_aborting_from_another_thread():
         run_ranks(3, rank, deadline=30)
 
 
-def test_a_wait_elsewhere_hears_of_a_failure_and_of_the_rank_at_fault():
+def test_a_wait_elsewhere_hears_of_a_failure_and_its_rank():
     """A rank that waits for a kernel, say, asks now and then; rank 0 tells of another one."""
 
     def rank(communicator):

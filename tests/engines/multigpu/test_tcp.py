@@ -32,7 +32,7 @@ SHARED = [
     "test_a_rank_that_is_held_up_is_not_named",
     "test_a_rank_that_returns_early_is_missed_too",
     "test_aborting_from_another_thread",
-    "test_a_wait_elsewhere_hears_of_a_failure_and_of_the_rank_at_fault",
+    "test_a_wait_elsewhere_hears_of_a_failure_and_its_rank",
     "test_calls_after_a_failure_fail_at_once",
 ]
 
@@ -160,7 +160,7 @@ def test_an_array_may_be_changed_while_it_is_sent():
     assert run_ranks(2, rank) == [True, True]
 
 
-def test_a_connection_that_closes_ends_all_calls_and_names_the_peer():
+def test_a_closed_connection_ends_all_calls_and_names_the_peer():
     with communicators(3, deadline=60) as ranks:
         errors = []
 

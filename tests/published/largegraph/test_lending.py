@@ -103,7 +103,7 @@ class Link:
 @pytest.mark.parametrize(
     ("n_coming", "n_wanted", "wanted"), [(0, 2, None), (0, 3, 1), (2, 1, 0), (1, 1, None)]
 )
-def test_the_block_used_least_is_left_over_if_the_link_has_no_time_for_all(n_coming, n_wanted, wanted):
+def test_the_block_used_least_is_left_over_by_a_slow_link(n_coming, n_wanted, wanted):
     view, program = view_of(False), shipped.breadth_first()
     schedule = BlockSchedule(cut(view.out.row_offsets, SHIFT, 2), program, Link(n_coming), None, None)
     schedule.counts[:n_wanted, WAITING] = 5
