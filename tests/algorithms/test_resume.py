@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from functools import partial
 
@@ -11,9 +12,9 @@ import pytest
 from common import to_pandas
 from killed_processes import counted, killed_at
 
-from rapids_trav import TravError
-from rapids_trav.programs.checkpoint import NAME, Writer
-from rapids_trav.programs.definition import Program
+from rapids_trav import Program, TravError
+from rapids_trav.programs import checkpoint, shipped
+from rapids_trav.programs.checkpoint import NAME, Writer, load
 from rapids_trav.programs.shipped import connected_components
 
 KILLS = 10
@@ -119,3 +120,209 @@ def test_a_checkpoint_past_the_limit_is_refused(tmp_path):
     pd.testing.assert_frame_equal(to_pandas(same), to_pandas(done))
     with pytest.raises(TravError, match=r"is of iteration 8, past the limit of 5 iterations: give a larger"):
         graph.run(program, max_iterations=5, resume=True, **options)
+
+
+# ---- a checkpoint is valid for its sources and weights only, and is written as often as requested
+
+
+N = 60
+EDGES = pd.DataFrame({"src": np.arange(N - 1), "dst": np.arange(1, N), "w": np.ones(N - 1, int)})
+HOPS = Program("hops", "int64", "min", gather=lambda message, weight: message + weight)
+
+
+def test_other_sources_or_weights_are_refused(tmp_path):
+    initial = np.full(N, np.iinfo(np.int64).max)
+    initial[:2] = 0
+    options = {"initial": initial, "weighted": True, "checkpoint": tmp_path, "max_iterations": 5}
+    EDGES.trav.graph(weight="w").run(HOPS, sources=[0, 1], checkpoint_every=1, **options)
+    with pytest.raises(TravError, match="is of another choice of sources"):
+        EDGES.trav.graph(weight="w").run(HOPS, sources=[0, 1, 2], resume=True, **options)
+    heavier = EDGES.assign(w=[*EDGES["w"][:-1], 2])
+    with pytest.raises(TravError, match="is of another choice of weights"):
+        heavier.trav.graph(weight="w").run(HOPS, sources=[0, 1], resume=True, **options)
+
+
+@pytest.mark.parametrize(("every", "written"), [(1, [1, 2, 3, 4, 5, 6, 7]), (3, [3, 6, 7]), (8, [7])])
+def test_checkpoints_come_every_few_iterations_and_at_the_end(tmp_path, monkeypatch, every, written):
+    seen = []
+    monkeypatch.setattr(checkpoint.Writer, "write", lambda self, state: seen.append(state.iteration))
+    graph = EDGES.trav.graph()
+    options = {"checkpoint": tmp_path, "checkpoint_every": every, "max_iterations": 7}
+    graph.run(shipped.breadth_first(), initial={0: 0}, **options)
+    assert seen == written
+
+
+# ---- resuming with other settings: the error names what differs; harmless differences are accepted
+
+
+FILTERED = pd.DataFrame({"src": range(29), "dst": range(1, 30), "w": 1.0, "open": [True] * 28 + [False]})
+
+
+@pytest.fixture
+def directed():
+    return FILTERED.trav.graph(weight="w", directed=True)
+
+
+@pytest.mark.parametrize(
+    ("ask", "difference"),
+    [
+        (lambda graph, **options: graph.pagerank(**options), "program"),
+        (
+            lambda graph, **options: graph.sssp(0, where="open", **options),
+            "choice of where .None; this is 'open'.",
+        ),
+        (
+            lambda graph, **options: graph.sssp(0, direction="in", **options),
+            "choice of direction .'out'; this is 'in'.",
+        ),
+        (lambda graph, **options: graph.sssp(1, **options), "choice of initial values"),
+    ],
+    ids=["another question", "a filter", "a direction", "another source"],
+)
+def test_what_differs_is_named(directed, tmp_path, ask, difference):
+    directed.sssp(0, checkpoint=tmp_path)
+    with pytest.raises(TravError, match=f"is of another {difference}"):
+        ask(directed, checkpoint=tmp_path, resume=True)
+
+
+def test_another_graph_is_named_where_the_question_is_the_same(directed, tmp_path):
+    directed.sssp(0, checkpoint=tmp_path)
+    other = FILTERED.assign(dst=0).trav.graph(weight="w", directed=True)
+    with pytest.raises(TravError, match="is of another graph"):
+        other.sssp(0, checkpoint=tmp_path, resume=True)
+
+
+def test_directions_of_an_undirected_graph_are_the_same(tmp_path):
+    graph = FILTERED.trav.graph(weight="w")
+    answer = graph.sssp(0, direction="out", checkpoint=tmp_path, predecessors=False)
+    again = graph.sssp(0, direction="in", checkpoint=tmp_path, resume=True, predecessors=False)
+    pd.testing.assert_frame_equal(answer, again)
+
+
+def test_a_smaller_tolerance_goes_on_to_better_ranks(directed, tmp_path):
+    rough = directed.pagerank(tol=0.5, checkpoint=tmp_path)["pagerank"]
+    fine = directed.pagerank(tol=1e-9, checkpoint=tmp_path, resume=True)["pagerank"]
+    expected = directed.pagerank(tol=1e-9)["pagerank"]
+    assert np.abs(fine - expected).sum() < 1e-8 < np.abs(rough - expected).sum()
+
+
+def test_another_mode_goes_on_to_the_same_distances(directed, tmp_path):
+    program, start = shipped.breadth_first(), {"initial": {0: 0}, "checkpoint": tmp_path}
+    directed.run(program, mode="push", max_iterations=5, **start)
+    again = directed.run(program, mode="pull", resume=True, **start)
+    assert again["value"].tolist() == list(range(30))
+
+
+# ---- a finished run gives the same result however often it is resumed
+
+
+AVERAGE = Program(
+    "average",
+    "float64",
+    "sum",
+    scatter=lambda value, degree: value / degree if degree > 0 else 0.0,
+    apply=lambda value, gathered: 0.15 + 0.85 * gathered,
+    tolerance=1e-6,
+    asynchronous=True,
+)
+LARGEST = Program("largest", "int64", "max")
+
+
+def graph(limit=None):
+    random = np.random.default_rng(0)
+    edges = pd.DataFrame(random.integers(0, 300, (1200, 2)), columns=["src", "dst"])
+    edges["weight"] = random.integers(1, 9, len(edges))
+    return edges.trav.graph(directed=True, weight="weight", degree_sort=True, memory_limit=limit)
+
+
+def ranks(graph, **options):
+    return graph.pagerank(tol=1e-7, **options)
+
+
+def average(graph, **options):
+    return graph.run(AVERAGE, initial=1.0, **options)
+
+
+def cut_average(graph, **options):
+    return graph.run(AVERAGE, initial=1.0, max_iterations=7, **options)
+
+
+def cut_largest(graph, **options):
+    return graph.run(LARGEST, initial=range(graph.n_vertices), max_iterations=3, **options)
+
+
+def distances(graph, **options):
+    return graph.sssp(graph.bfs(0)["vertex"][0], **options)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("every", [1, 2, 3, 10])
+@pytest.mark.parametrize("question", [ranks, average, cut_average, cut_largest, distances])
+def test_the_answer_stays(tmp_path, question, every, asynchronous):
+    of = graph()
+    options = {"checkpoint": tmp_path, "checkpoint_every": every, "asynchronous": asynchronous}
+    answer = question(of, **options)
+    kept = (tmp_path / "checkpoint.trav").read_bytes()
+    for _ in range(3):
+        again = question(of, resume=True, **options)
+        pd.testing.assert_frame_equal(again, answer, check_exact=True)
+    assert (tmp_path / "checkpoint.trav").read_bytes() == kept
+
+
+@pytest.mark.parametrize("limit", [None, 120_000], ids=["in memory", "paged"])
+@pytest.mark.parametrize("question", [ranks, average, cut_average, distances])
+def test_the_answer_stays_after_pages(tmp_path, question, limit):
+    of = graph(limit)
+    options = {"checkpoint": tmp_path, "checkpoint_every": "page", "asynchronous": True}
+    answer = question(of, **options)
+    assert [path.name for path in tmp_path.iterdir()] == ["checkpoint.trav"]
+    kept = (tmp_path / "checkpoint.trav").read_bytes()
+    for every in ("page", 3):
+        again = question(of, resume=True, **options | {"checkpoint_every": every})
+        pd.testing.assert_frame_equal(again, answer, check_exact=True)
+    assert (tmp_path / "checkpoint.trav").read_bytes() == kept
+
+
+def test_a_run_that_was_cut_goes_on_if_it_may(tmp_path):
+    of = graph()
+    whole = average(of)
+    cut_average(of, checkpoint=tmp_path)
+    pd.testing.assert_frame_equal(average(of, checkpoint=tmp_path, resume=True), whole, check_exact=True)
+
+
+def test_a_smaller_tolerance_goes_on_and_a_larger_one_does_not(tmp_path):
+    of = graph()
+    of.pagerank(tol=1e-4, checkpoint=tmp_path)
+    rough = load(tmp_path, {})
+    of.pagerank(tol=1e-3, checkpoint=tmp_path, resume=True)
+    assert load(tmp_path, {}).iteration == rough.iteration and rough.residual < 1e-4
+    found = of.pagerank(tol=1e-9, checkpoint=tmp_path, resume=True)
+    assert load(tmp_path, {}).iteration > rough.iteration
+    pd.testing.assert_frame_equal(found, of.pagerank(tol=1e-9), check_exact=True)
+
+
+def test_ranks_that_did_not_converge_say_so_again(tmp_path):
+    of = graph()
+    options = {"tol": 1e-12, "max_iter": 5, "checkpoint": tmp_path, "checkpoint_every": 2}
+    sentences = []
+    for resume in (False, True, True):
+        with pytest.raises(TravError, match="not converged in max_iter=5 iterations: the ranks still change"):
+            of.pagerank(resume=resume, **options)
+        try:
+            of.pagerank(resume=resume, **options)
+        except TravError as error:
+            sentences.append(str(error))
+    assert len(set(sentences)) == 1
+
+
+def test_without_a_tolerance_there_is_no_residual(tmp_path):
+    of = graph()
+    of.run(connected_components("int64"), initial=range(of.n_vertices), direction="both", checkpoint=tmp_path)
+    assert math.isnan(load(tmp_path, {}).residual)
+
+
+def test_a_finished_run_has_an_empty_trace(tmp_path):
+    of = graph()
+    ranks(of, checkpoint=tmp_path)
+    result, trace = ranks(of, checkpoint=tmp_path, resume=True, trace=True)
+    assert len(trace) == 0 and len(result) == of.n_vertices

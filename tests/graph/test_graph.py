@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import gc
 import pickle
+import re
+import weakref
 from itertools import pairwise
 
 import networkx as nx
@@ -12,9 +16,11 @@ import pytest
 from common import rows, to_pandas
 
 import rapids_trav
-from rapids_trav import Graph, TravError, UnknownColumnError
+from rapids_trav import Graph, TravError, UnknownColumnError, generators
 from rapids_trav.algorithms import bfs as bfs_module
 from rapids_trav.algorithms.validation import TreeError, check_tree
+from rapids_trav.errors import TravMemoryError
+from rapids_trav.storage.in_memory import MemoryView
 
 # The nine vertices and fifteen edges of the textbook's figure, in CSR format.
 ROW_OFFSETS = [0, 2, 4, 7, 9, 11, 12, 13, 15, 15]
@@ -601,3 +607,122 @@ def test_a_graph_made_of_edges_is_the_graph_of_from_edges(edges):
     graph = Graph(edges, "src", "dst", directed=True)
     assert repr(graph) == repr(Graph.from_edges(edges, "src", "dst", directed=True))
     assert rows(graph.bfs(10)) == rows(edges.trav.graph(directed=True).bfs(10))
+
+
+# ---- closing of graphs
+
+
+EDGES = pd.DataFrame({"src": [0, 1, 2], "dst": [1, 2, 2]})
+CLOSED = "^The graph is closed: build it again, and ask questions before "
+
+
+def test_a_closed_graph_refuses_every_question():
+    with EDGES.trav.graph() as graph:
+        answer = graph.bfs(0)
+    assert answer["distance"].tolist() == [0, 1, 2]
+    assert repr(graph) == "<Graph: closed>"
+    for ask in (
+        lambda: graph.bfs(0),
+        lambda: graph.paths(0, 1),
+        lambda: graph.khop(0, 1),
+        lambda: graph.levels(0),
+        lambda: graph.degrees(),
+        lambda: graph.memory(),
+        lambda: graph.components(),
+        lambda: graph.n_vertices,
+        lambda: graph.n_self_loops,
+        lambda: graph.storage,
+        lambda: graph.save("nowhere"),
+    ):
+        with pytest.raises(TravError, match=CLOSED):
+            ask()
+
+
+def test_closing_again_is_nothing():
+    graph = EDGES.trav.graph()
+    graph.close()
+    graph.close()
+    assert repr(copy.copy(graph)) == "<Graph: closed>"
+
+
+def test_a_closed_graph_holds_nothing():
+    graph = EDGES.trav.graph()
+    storage = weakref.ref(graph.storage)
+    graph.close()
+    gc.collect()
+    assert storage() is None
+
+
+def test_a_graph_goes_with_its_last_reference():
+    graph = EDGES.trav.graph()
+    graph.bfs(0)
+    storage = weakref.ref(graph.storage)
+    gc.collect()
+    gc.disable()
+    try:
+        del graph
+        assert storage() is None
+    finally:
+        gc.enable()
+
+
+def test_a_block_that_fails_closes_the_graph():
+    with pytest.raises(KeyError), EDGES.trav.graph() as graph:
+        raise KeyError
+    with pytest.raises(TravError, match=CLOSED):
+        graph.bfs(0)
+
+
+# ---- HTML of graphs, as notebooks show it
+
+
+def heights(html):
+    return [int(number.replace(",", "")) for number in re.findall(r"<title>\S+: ([\d,]+)</title>", html)]
+
+
+def test_sizes_degrees_and_memory():
+    graph = generators.rmat(9, 4, seed=2).trav.graph(vertices=[10**6])
+    html = graph._repr_html_()
+    degree = graph.degrees()["degree"]
+    wanted = [int((degree == 0).sum())]
+    while sum(wanted) < len(degree):
+        low = 1 << len(wanted) - 1
+        wanted.append(int(((degree >= low) & (degree < 2 * low)).sum()))
+    assert heights(html) == wanted
+    assert f"{graph.n_edges:,} edges" in html
+    for name in graph.memory()["structure"]:
+        assert f"<td>{name}</td>" in html
+
+
+def test_a_graph_without_edges():
+    html = pd.DataFrame({"src": [], "dst": []}, dtype="int64").trav.graph()._repr_html_()
+    assert "0 vertices" in html and heights(html) == []
+
+
+def test_names_of_columns_are_escaped():
+    html = pd.DataFrame({"<u>": [1], "v": [2]}).trav.graph("<u>", "v")._repr_html_()
+    assert "&lt;u&gt; to v" in html and "<u>" not in html
+
+
+def test_a_closed_graph():
+    graph = pd.DataFrame({"src": [1], "dst": [2]}).trav.graph()
+    graph.close()
+    assert graph._repr_html_() == "<div>&lt;Graph: closed&gt;</div>"
+
+
+def test_a_memory_limit_holds_for_the_picture():
+    edges = generators.rmat(12, 2, seed=1)
+    small, large = (edges.trav.graph(memory_limit=limit) for limit in ("50kB", "10MB"))
+    assert "<svg" not in small._repr_html_() and "<svg" in large._repr_html_()
+    assert large.budget.peak <= large.budget.limit and large.budget.peak > large.budget.used
+
+
+@pytest.mark.parametrize("error", [TravMemoryError("no room"), MemoryError()])
+def test_without_room_for_the_degrees_the_rest_is_shown(monkeypatch, error):
+    def refuse(_):
+        raise error
+
+    graph = generators.rmat(6, 4).trav.graph()
+    monkeypatch.setattr(MemoryView, "degrees", refuse)
+    html = graph._repr_html_()
+    assert "<table>" in html and "<svg" not in html

@@ -54,3 +54,18 @@ def test_what_is_refused_is_refused_by_all_ranks_alike(where, message):
         return service.ask(state, "levels", (source,), {})  # the ranks still answer
 
     assert len(spread(edges, (2, 2)).on_all(refused)) == 4
+
+
+# ---- filters by several columns of one graph, used in turn and repeatedly
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_each_answers_by_its_own_column(directed):
+    rng = np.random.default_rng(6)
+    edges = pd.DataFrame(rng.integers(0, 60, (150, 2)), columns=["src", "dst"])
+    edges["open"], edges["paved"] = (rng.random(150) < share for share in (0.7, 0.4))
+    graph = spread(edges, (2, 2), directed=directed)
+    source = int(edges["src"].iloc[0])
+    for where in ("open", "paved", None, "paved", "open"):
+        asked = {"where": where, "deterministic": True}
+        same(graph.frame("bfs", source, **asked), graph.local.bfs(source, **asked))

@@ -12,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_graphs import common, shapes
 
+import rapids_trav  # noqa: F401  (registers .trav)
 from rapids_trav import Program, generators
 from rapids_trav.engines.cpu.programs import push
+from rapids_trav.programs import shipped
 
 HERE, EVERYWHERE = push.WIDE, -1  # least number of edges that several threads push in a round
 
@@ -120,3 +122,37 @@ def test_values_at_the_end_of_their_type(dtype, last):
     graph = weighted([(0, 1), (1, 2), (2, 3), (1, 3)], weights)
     got = graph.run(program, initial={0: 0}, weighted=True, mode="push", asynchronous=True)["value"]
     assert got.tolist() == [0, 1, weights[1], weights[3]]
+
+
+# ---- the CPU engine chooses to push up to a share of active edges, which falls with the thread count (G14)
+
+
+N_EDGES = 2400
+
+
+def first_mode(n_active, **options):
+    """Return the mode of the first iteration when the active vertex has `n_active` of the edges."""
+    rest = np.arange(N_EDGES - n_active)
+    src = np.concatenate([np.zeros(n_active, np.int64), 10_000 + rest])
+    dst = np.concatenate([1 + np.arange(n_active), 20_000 + rest])
+    graph = pd.DataFrame({"src": src, "dst": dst}).trav.graph(directed=True)
+    found = graph.run(shipped.breadth_first(), initial={0: 0}, max_iterations=1, trace=True, **options)
+    assert (found.result["value"] == 1).sum() == n_active
+    return found.trace["mode"].iloc[0]
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 8])
+def test_a_synchronous_iteration_pushes_up_to_its_bound(monkeypatch, n_threads):
+    """A push runs on one thread, whereas all threads would share a pull or a notification."""
+    monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", n_threads)
+    bound = N_EDGES // (push.NARROW * n_threads)
+    assert first_mode(bound) == "push"
+    assert first_mode(bound + 1) == "notify"
+
+
+@pytest.mark.parametrize("n_threads", [1, 8])
+def test_asynchronous_iterations_push_on_any_number_of_threads(monkeypatch, n_threads):
+    monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", n_threads)
+    bound = N_EDGES // push.NARROW
+    assert first_mode(bound, asynchronous=True) == "push"
+    assert first_mode(bound + 1, asynchronous=True) == "notify"

@@ -10,8 +10,8 @@ import grid_graphs
 import loopback
 import numpy as np
 import pytest
-import test_failures_2d
 import test_loopback_ranks
+import test_search_2d
 import test_traffic_2d
 from tcp_ranks import close_connections, communicators, run_ranks
 
@@ -51,8 +51,8 @@ def test_a_silent_rank_is_named(call, monkeypatch):
 
 @pytest.mark.parametrize("test", ["test_a_rank_that_raises", "test_the_next_search_is_not_harmed"])
 def test_failures_in_a_search(test, monkeypatch):
-    monkeypatch.setattr(test_failures_2d, "run_ranks", run_ranks)
-    getattr(test_failures_2d, test)()
+    monkeypatch.setattr(test_search_2d, "run_ranks", run_ranks)
+    getattr(test_search_2d, test)()
 
 
 @pytest.mark.parametrize("shape", [(2, 2), (3, 2)])

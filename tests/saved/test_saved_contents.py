@@ -1,4 +1,4 @@
-"""A graph that is saved and opened returns its ids in their original dtype."""
+"""What a graph that was saved and opened keeps: labels, build times, the dtypes of its ids, its weights."""
 
 import datetime
 import io
@@ -9,7 +9,60 @@ import pyarrow as pa
 import pytest
 
 import rapids_trav
-from rapids_trav import Graph
+from rapids_trav import Graph, TravError
+from rapids_trav.cli import run
+
+
+def test_labels_of_other_kinds_come_back_as_text(tmp_path):
+    edges = pd.DataFrame([[0, 1, 2.0]])
+    edges.columns = pd.Index([("a", 1), 7, pd.Timestamp("2000")], dtype=object)
+    Graph.from_edges(edges, ("a", 1), 7, weight=pd.Timestamp("2000")).save(tmp_path / "graph")
+    graph = Graph.open(tmp_path / "graph", engine="cpu")
+    assert graph.edge_columns == ["('a', 1)", 7, "2000-01-01 00:00:00"]
+
+
+def test_times_of_opening_are_those_of_its_phases(tmp_path):
+    pd.DataFrame({"src": [0], "dst": [1]}).trav.graph().save(tmp_path / "graph")
+    assert list(Graph.open(tmp_path / "graph", engine="cpu").build_times) == ["ids", "adjacency"]
+
+
+# ---- a saved graph without weights cannot be given any; messages say how to save one with weights
+
+
+EDGES = pd.DataFrame({"src": [0, 1], "dst": [1, 2], "w": [3, 4]})
+
+
+@pytest.fixture
+def plain(tmp_path):
+    EDGES.trav.graph().save(tmp_path / "plain")
+    return tmp_path / "plain"
+
+
+def test_questions_that_need_weights_say_to_save_the_edges_again(plain):
+    graph = Graph.open(plain, engine="cpu")
+    advice = r"the graph has none: save the edges again with weight=\.\.\."
+    with pytest.raises(TravError, match=f"{advice}, or use bfs"):
+        graph.sssp(0)
+    with pytest.raises(TravError, match=advice):
+        graph.pagerank(weighted=True)
+
+
+def test_the_command_line_does_not_send_in_a_circle(plain, capsys):
+    assert run(["sssp", str(plain), "-s", "0"]) == 1
+    assert "save the edges again with --weight, or use bfs." in capsys.readouterr().err
+    assert run(["sssp", str(plain), "-s", "0", "--weight", "w"]) == 2
+    told = capsys.readouterr().err
+    assert "was saved without weights: save the edges again with --weight w." in told
+
+
+def test_a_saved_graph_has_its_weights_already(tmp_path, capsys):
+    EDGES.trav.graph(weight="w").save(tmp_path / "weighted")
+    assert run(["sssp", str(tmp_path / "weighted"), "-s", "0", "--weight", "w"]) == 2
+    assert "is a saved graph, with its weights: leave it out." in capsys.readouterr().err
+    assert run(["sssp", str(tmp_path / "weighted"), "-s", "0"]) == 0
+
+
+# ---- a graph that is saved and opened returns its ids in their original dtype
 
 
 def arrow(kind, *values):
