@@ -35,6 +35,19 @@ def saved(tmp_path):
     return tmp_path / "graph"
 
 
+@pytest.fixture
+def with_paths(tmp_path):
+    """A graph with the layouts of its paths, strict ones and relaxed ones."""
+    graph = EDGES.trav.graph(weight="cost", degree_sort=True)
+    graph.path_layout(4)
+    graph.path_layout()
+    graph.save(tmp_path / "graph")
+    return tmp_path / "graph"
+
+
+LAYOUTS = [f"paths_{relaxed}_{part}.npy" for relaxed in (0, 4) for part in ("vertices", "starts", "weights")]
+
+
 def left_in(folder):
     return sorted(path.name for path in folder.iterdir())
 
@@ -67,34 +80,35 @@ def test_an_empty_folder_is_filled_and_others_are_not(saved, tmp_path):
 
 
 @pytest.mark.parametrize("file", ["row_offsets.npy", "column_indices.npy", "weights.npy", "order.npy",
-                                  "ids.parquet", "graph.json"])  # fmt: skip
-def test_every_file_that_is_cut_altered_or_missing_is_noticed(saved, file):
-    path = saved / file
+                                  "ids.parquet", "graph.json", *LAYOUTS])  # fmt: skip
+def test_every_file_that_is_cut_altered_or_missing_is_noticed(with_paths, file):
+    path = with_paths / file
     content = path.read_bytes()
     for length in {0, 1, len(content) // 2, len(content) - 1}:
         path.write_bytes(content[:length])
         with pytest.raises(TravError, match=rf"{file} .*: restore it from a copy, or save the graph again"):
-            Graph.open(saved, engine="cpu", verify=False)  # sizes are compared even so
+            Graph.open(with_paths, engine="cpu", verify=False)  # sizes are compared even so
     for position in range(0, len(content), max(len(content) // 40, 1)):
         damaged = bytearray(content)
         damaged[position] ^= 1 << position % 8
         path.write_bytes(damaged)
         with pytest.raises(TravError, match=rf"{file} is (not what was saved|no longer what was saved)"):
-            Graph.open(saved, engine="cpu")
+            Graph.open(with_paths, engine="cpu")
     path.unlink()
     with pytest.raises(TravError, match=r"is missing: restore it|there is no graph\.json in it"):
-        Graph.open(saved, engine="cpu")
+        Graph.open(with_paths, engine="cpu")
 
 
-def test_large_graphs_are_verified_when_asked(saved, monkeypatch):
+@pytest.mark.parametrize("file", ["weights.npy", "paths_4_weights.npy"])
+def test_large_graphs_are_verified_when_asked(with_paths, monkeypatch, file):
     monkeypatch.setattr(saved_folder, "CHEAP", 100)
-    path = saved / "weights.npy"
+    path = with_paths / file
     content = bytearray(path.read_bytes())
     content[-1] ^= 1
     path.write_bytes(content)
-    Graph.open(saved, engine="cpu")
-    with pytest.raises(TravError, match=r"weights\.npy is not what was saved"):
-        Graph.open(saved, engine="cpu", verify=True)
+    Graph.open(with_paths, engine="cpu")
+    with pytest.raises(TravError, match=rf"{file} is not what was saved"):
+        Graph.open(with_paths, engine="cpu", verify=True)
 
 
 @pytest.mark.parametrize("n_damages", [1, 30])
