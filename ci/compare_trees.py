@@ -4,9 +4,8 @@
     python ci/compare_trees.py OTHER_TREE --graphs rmat22 --roots 32 --rounds 12 --json rows.jsonl
 
 Each checkout has its own process, which builds a graph and keeps it.  The two take turns, each with a batch
-of the same roots, so that a card that warms up or slows down affects both.  Times are those of the device,
-from events around each search.  All searches of a batch are queued before the first begins, behind copies
-that keep the device busy meanwhile.
+of the same roots, so that a card that warms up or slows down affects both.  Times are those of the device, by
+`device_timings` of the checkout's own benchmarks, whose requirements are those of `python -m benchmarks gpu`.
 
 The ratio is that of the medians over all batches, this checkout over the other; its spread is that of the
 ratios of the batches' medians.  Exits with 1 if a ratio is above 1 + --within.
@@ -20,16 +19,15 @@ import os
 import statistics
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 GRAPHS = ("rmat20", "rmat22", "rmat24", "grid4096")
-POOL = 16 << 30  # bytes of device memory that each process reserves
-COPY_BYTES = 1 << 30
-MOST_COPIES = 1 << 12  # copies queued before a batch
+POOL = 16  # GiB of device memory that each process reserves
+SEED = 1  # of the roots, the same in both
 ANSWER = "answer "  # prefix of a worker's answers, among other lines that libraries may print
 
 
@@ -132,93 +130,38 @@ def ask(process: subprocess.Popen, question: dict[str, Any]) -> dict[str, Any]:
     raise RuntimeError("A worker has ended: its message is above.")
 
 
-# The rest runs in a worker and may use only what both checkouts have.
-
-
 def work() -> None:
     """Answer questions from standard input until it ends."""
     import rapids_trav
 
-    bench = None
+    batch = None
     for line in sys.stdin:
         question = json.loads(line)
         answer: dict[str, Any] = {}
         if "graph" in question:
-            bench = Bench(question["graph"], question["roots"])
+            batch = prepared(question["graph"], question["roots"])
         elif "batch" in question:
-            assert bench is not None
-            answer = {"ms": bench.batch()}
+            assert batch is not None
+            answer = {"ms": batch()}
         else:
             answer = {"package": rapids_trav.__file__}
         print(ANSWER + json.dumps(answer), flush=True)
 
 
-class Bench:
-    """A graph on the GPU, and roots that are the same in every process."""
+def prepared(name: str, n_roots: int) -> Callable[[], list[float]]:
+    """Return a function that times a search from each of some roots of a graph."""
+    from benchmarks.gpu.lab import Lab
 
-    def __init__(self, name: str, n_roots: int) -> None:
-        import cupy
-        import numpy as np
-        import rmm
-        from rmm.allocators.cupy import rmm_cupy_allocator
+    lab = Lab(n_roots, SEED, POOL)
+    edges = lab.load(name)
+    contender, roots = lab.ours(lab.graph(edges)), lab.roots(edges)
+    contender.run(contender.prepare(roots[0]))  # compiles
 
-        try:
-            from rapids_trav.engines.interface import BfsOptions
-        except ImportError:  # a tree older than the folders of its modules
-            from rapids_trav.structures import BfsOptions
+    def batch() -> list[float]:
+        return lab.device_timings(contender, roots, lambda *_: None)
 
-        rmm.reinitialize(pool_allocator=True, initial_pool_size=POOL)
-        cupy.cuda.set_allocator(rmm_cupy_allocator)
-        self._cupy = cupy
-        graph = load(name).trav.graph()
-        self._view, self._engine, self._options = graph.storage.view("out"), graph.engine, BfsOptions()
-        _ = self._view.out, self._view.into
-        degrees = graph.degrees()
-        ids = degrees["vertex"][degrees["degree"] > 0].to_numpy()
-        drawn = np.random.default_rng(1).choice(np.sort(ids), n_roots, replace=False)
-        encode, vertex = graph.ids.encoder(), self._view.out.column_indices.dtype
-        label = graph.ids.dtypes[0]
-        self._sources = [
-            encode([cupy.asarray([root], dtype=label)]).astype(vertex) for root in drawn.tolist()
-        ]
-        self._busy = cupy.empty(COPY_BYTES, np.uint8)
-        self._n_copies = 1
-        self._search(self._sources[0])  # compiles
-        self.batch()
-
-    def _search(self, source: Any) -> Any:
-        search = getattr(self._engine, "search", None) or self._engine.bfs  # its name in older trees
-        return search(self._view, source, self._options)
-
-    def batch(self) -> list[float]:
-        """Return the milliseconds of a search from each root."""
-        event, half = self._cupy.cuda.Event, COPY_BYTES // 2
-        while True:
-            self._cupy.cuda.Device().synchronize()
-            for _ in range(self._n_copies):
-                self._cupy.copyto(self._busy[:half], self._busy[half:])
-            marks = [(event(), event()) for _ in self._sources]
-            for (before, after), source in zip(marks, self._sources, strict=True):
-                before.record()
-                self._search(source)
-                after.record()
-            late = marks[0][0].done
-            self._cupy.cuda.Device().synchronize()
-            if not late:
-                return [self._cupy.cuda.get_elapsed_time(*pair) for pair in marks]
-            if self._n_copies >= MOST_COPIES:
-                raise RuntimeError("the searches wait for the device, so they cannot be queued")
-            self._n_copies *= 2
-
-
-def load(name: str) -> Any:
-    """Return the edge frame of `rmat<scale>` or `grid<side>`."""
-    from rapids_trav import generators
-
-    if name.startswith("rmat"):
-        return generators.rmat(int(name.removeprefix("rmat")), library="cudf")
-    side = int(name.removeprefix("grid"))
-    return generators.grid(side, side, library="cudf")
+    batch()
+    return batch
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from test_bench import CpuLab
 
 from benchmarks import harness as rows
 from benchmarks import provenance
@@ -219,3 +220,10 @@ def test_a_worker_uses_the_package_of_its_tree(tmp_path):
     assert Path(used).is_relative_to(ROOT)
     with pytest.raises(RuntimeError, match="was imported"), compare_trees.worker(tmp_path):
         pass
+
+
+def test_a_worker_times_a_search_from_each_root(monkeypatch):
+    """The laboratory is that of the benchmarks, with the CPU in place of the device."""
+    monkeypatch.setattr(lab, "Lab", lambda roots, seed, pool: CpuLab(roots, seed))
+    batch = compare_trees.prepared("rmat6", 3)
+    assert len(batch()) == len(batch()) == 3
