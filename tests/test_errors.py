@@ -59,6 +59,7 @@ UNSIGNED = np.array([2**63, 1, 2], dtype="uint64")
 DATE = pd.Timestamp("2020-01-01")
 DATES = pd.DataFrame({"src": [DATE], "dst": [DATE + pd.Timedelta(days=1)]}, dtype="datetime64[ns]")
 
+# A call, the kind of its error unless that is TravError, and the sentence.
 WRONG = {
     # Selection of the edge columns
     "no default columns": (
@@ -77,8 +78,8 @@ WRONG = {
         EdgeColumnsError,
         "A frame of no column holds no edges: .trav needs a column for each end.",
     ),
-    "only src": (build(src="src"), TravError, "Only one end of the edges is named: give dst= as well."),
-    "only dst": (build(dst="dst"), TravError, "Only one end of the edges is named: give src= as well."),
+    "only src": (build(src="src"), "Only one end of the edges is named: give dst= as well."),
+    "only dst": (build(dst="dst"), "Only one end of the edges is named: give src= as well."),
     "unknown column": (
         build(EDGES, "a", "dst"), UnknownColumnError, f"Column 'a' is not in the edges: choose one of {ALL}."
     ),
@@ -88,137 +89,108 @@ WRONG = {
         f"Column 'x' is not in the edges: choose one of {ALL}.",
     ),
     "one column for both ends": (
-        build(EDGES, "src", "src"), TravError, "src and dst both name 'src': give each end its own column."
+        build(EDGES, "src", "src"), "src and dst both name 'src': give each end its own column."
     ),
     "ends of different width": (
         build(EDGES, ["src", "name"], "dst"),
-        TravError,
         "src names 2 columns and dst names 1: give both ends the same number, at least one.",
     ),
     "empty lists of columns": (
         build(EDGES, [], []),
-        TravError,
         "src names 0 columns and dst names 0: give both ends the same number, at least one.",
     ),
     "column twice": (
         build(pd.concat([EDGES, EDGES[["src"]]], axis=1)),
-        TravError,
         "Column 'src' occurs 2 times in the edges: rename all but one.",
     ),
     # Contents of the edge columns
     "nulls": (
         build(replaced(src=[1.0, None, None])),
-        TravError,
         "Column 'src' holds 2 nulls, and a null is not a vertex: "
         "drop those rows first, with edges.dropna(subset=['src']).",
     ),
     "null among strings": (
         build(replaced(src=["a", None, "c"], dst=["b", "c", "d"])),
-        TravError,
         "Column 'src' holds 1 null, and a null is not a vertex: "
         "drop that row first, with edges.dropna(subset=['src']).",
     ),
     "null among nullable integers": (
         build(replaced(dst=pd.array([1, None, 3], dtype="Int64"))),
-        TravError,
         "Column 'dst' holds 1 null, and a null is not a vertex: "
         "drop that row first, with edges.dropna(subset=['dst']).",
     ),
-    "fraction": (build(replaced(dst=[1.0, 2.5, 3.0])), TravError, f"Column 'dst' holds 2.5, {WHOLE}"),
-    "infinity": (build(replaced(dst=[1.0, np.inf, 3.0])), TravError, f"Column 'dst' holds inf, {INFINITE}"),
+    "fraction": (build(replaced(dst=[1.0, 2.5, 3.0])), f"Column 'dst' holds 2.5, {WHOLE}"),
+    "infinity": (build(replaced(dst=[1.0, np.inf, 3.0])), f"Column 'dst' holds inf, {INFINITE}"),
     "float beyond 64 bits": (
-        build(replaced(src=[1e19, 1.0, 2.0])), TravError, f"Column 'src' holds 1e+19, {LARGE}"
+        build(replaced(src=[1e19, 1.0, 2.0])), f"Column 'src' holds 1e+19, {LARGE}"
     ),
     "booleans": (
         build(EDGES, "src", "open"),
-        TravError,
         "Column 'open' is boolean, and booleans cannot be ids: convert it, for example with astype('int8').",
     ),
     "complex numbers": (
         build(replaced(src=1j)),
-        TravError,
         "Column 'src' is complex, which has no order: use integers or strings as ids.",
     ),
     "integers and strings": (
         build(EDGES, "src", "name"),
-        TravError,
         f"Columns 'src' (int64) and 'name' ({TEXT}) hold different kinds of id: "
         "convert one, for example with astype(str).",
     ),
     "dates and strings": (
         build(replaced(src=pd.Series([DATE] * 3, dtype="datetime64[ns]")), "src", "name"),
-        TravError,
         f"Columns 'src' (datetime64[ns]) and 'name' ({TEXT}) hold different kinds of id: "
         "convert one, for example with astype(str).",
     ),
     "several kinds in one column": (
         build(replaced(dst=pd.Series([1, "b", 3], dtype=object))),
-        TravError,
         "Column 'dst' mixes int and str: convert it to one kind of id, for example with astype(str).",
     ),
     "boolean categories": (
         build(EDGES.astype({"open": "category"}), "src", "open"),
-        TravError,
         "Column 'open' is boolean, and booleans cannot be ids: convert it, for example with astype('int8').",
     ),
     "intervals": (
         build(replaced(src=pd.interval_range(0, 3), dst=pd.interval_range(1, 4))),
-        TravError,
         "Column 'src' holds intervals, which cannot be ids: convert it, for example with astype(str).",
     ),
     "lists": (
         build(replaced(src=[[1], [2], [3]])),
-        TravError,
         "Column 'src' holds [1], which cannot be an id: put its parts into separate columns.",
     ),
     "integers beyond 64 bits": (
-        build(replaced(src=pd.Series([2**70, 1, 2], dtype=object))),
-        TravError,
-        f"Column 'src' holds {2**70}, {LARGE}",
+        build(replaced(src=pd.Series([2**70, 1, 2], dtype=object))), f"Column 'src' holds {2**70}, {LARGE}"
     ),
     "fraction among Python's integers": (
-        build(replaced(src=pd.Series([2**60, 2.5, 2], dtype=object))),
-        TravError,
-        f"Column 'src' holds 2.5, {WHOLE}",
+        build(replaced(src=pd.Series([2**60, 2.5, 2], dtype=object))), f"Column 'src' holds 2.5, {WHOLE}"
     ),
     "half precision infinity": (
-        build(replaced(src=np.array([1, np.inf, 2], dtype="float16"))),
-        TravError,
-        f"Column 'src' holds inf, {INFINITE}",
+        build(replaced(src=np.array([1, np.inf, 2], dtype="float16"))), f"Column 'src' holds inf, {INFINITE}"
     ),
     "Python's integers reach too far": (
         build(replaced(src=pd.Series([2**63 + 5, -1, 2], dtype=object))),
-        TravError,
         "The ids reach from -1 to 9223372036854775813, which no integer type holds: "
         "shift the negative ones, or use astype(str) to take the values as labels.",
     ),
     "objects without an order": (
         build(replaced(src=pd.Series([1j, 2j, 3j], dtype=object), dst=pd.Series([2j, 3j, 4j], dtype=object))),
-        TravError,
         "Columns 'src' and 'dst' hold values that have no common order "
         "('<' not supported between instances of 'complex' and 'complex'): "
         "convert them, for example with astype(str).",
     ),
     "negative beside the largest unsigned": (
         build(replaced(src=[-1, 2, 3], dst=UNSIGNED)),
-        TravError,
         "The ids reach from -1 to 9223372036854775808, which no integer type holds: "
         "shift the negative ones, or use astype(str) to take the values as labels.",
     ),
     # Type of the edges
-    "no frame": (
-        lambda graph: Graph.from_edges(17),
-        TravError,
-        f"edges holds an object of type int: {FRAMES}",
-    ),
+    "no frame": (lambda graph: Graph.from_edges(17), f"edges holds an object of type int: {FRAMES}"),
     "a dict": (
         lambda graph: Graph.from_edges({"src": [1], "dst": [2]}),
-        TravError,
         "edges is a dict: make a frame of it first, for example with pandas.DataFrame.",
     ),
     "a column for the name of one": (
         build(EDGES, EDGES["src"], "dst"),
-        TravError,
         "src holds a Series, not the name of a column: "
         "give the name of a column of the edges, or a list of names.",
     ),
@@ -229,12 +201,10 @@ WRONG = {
     ),
     "a list with something else": (
         lambda graph: Graph.from_edges([EDGES, np.zeros(3)]),
-        TravError,
         f"edges holds an object of type numpy.ndarray: {FRAMES}",
     ),
     "no frames": (
         lambda graph: Graph.from_edges([]),
-        TravError,
         "edges is an empty sequence: give at least one frame, which may have no rows.",
     ),
     "frames with other columns": (
@@ -244,48 +214,40 @@ WRONG = {
     ),
     "no such file": (
         lambda graph: Graph.from_edges("nowhere.parquet"),
-        TravError,
         "Edges nowhere.parquet do not exist: check the path.",
     ),
     # Options of the graph
     "unknown engine": (
-        build(engine="gpu"), TravError, "engine='gpu' is not known: choose one of 'auto', 'cpu', 'cuda'."
+        build(engine="gpu"), "engine='gpu' is not known: choose one of 'auto', 'cpu', 'cuda'."
     ),
     "unknown weight": (
         build(weight="toll"), UnknownColumnError, f"Column 'toll' is not in the edges: choose one of {ALL}."
     ),
     "weight that is no number": (
         build(weight="name"),
-        TravError,
         f"weight='name' is a column of {TEXT}: name a numeric one, or convert it with astype.",
     ),
     "weight with nulls": (
         build(weight="cost"),
-        TravError,
         "weight='cost' holds 1 null or NaN: fill it first, for example with fillna(0.0).",
     ),
     "vertices of another kind": (
         build(vertices=["a"]),
-        TravError,
         f"Columns 'src' (int64) and 'vertices' ({TEXT}) hold different kinds of id: "
         "convert one, for example with astype(str).",
     ),
     "directed that is no flag": (
-        build(directed="yes"), TravError, "directed='yes' is neither True nor False: give one of them."
+        build(directed="yes"), "directed='yes' is neither True nor False: give one of them."
     ),
     "vertices beyond 64 bits": (
         build(vertices=2**70),
-        TravError,
         f"vertices holds {2**70}, which is no integer of 64 bits: leave it out, or give all ids as strings.",
     ),
     "null vertices": (
-        build(vertices=[1, None]),
-        TravError,
-        "vertices holds 1 null, and a null is not a vertex: leave it out.",
+        build(vertices=[1, None]), "vertices holds 1 null, and a null is not a vertex: leave it out."
     ),
     "vertices of another width": (
         build(EDGES, *PAIRS, vertices=[1, 2]),
-        TravError,
         "vertices holds 1, but ids have 2 columns: give tuples of 2 values.",
     ),
     # Sources of a search
@@ -315,7 +277,6 @@ WRONG = {
     ),
     "no pair": (
         lambda graph: EDGES.trav.graph(*PAIRS).bfs("ab1"),
-        TravError,
         "sources holds 'a', but ids have 2 columns: give tuples of 2 values.",
     ),
     "graph without vertices": (
@@ -325,11 +286,10 @@ WRONG = {
         "graph(vertices=...).",
     ),
     "graph without vertices, no sources": (
-        lambda graph: EDGES.iloc[:0].trav.bfs([]), TravError, "sources is empty: give at least one vertex id."
+        lambda graph: EDGES.iloc[:0].trav.bfs([]), "sources is empty: give at least one vertex id."
     ),
     "graph without vertices, None": (
         lambda graph: EDGES.iloc[:0].trav.bfs(None),
-        TravError,
         "sources is None, which names no vertex: give at least one vertex id."
     ),
     "long unknown string": (
@@ -344,21 +304,16 @@ WRONG = {
     ),
     "infinite source": (bfs(np.inf), UnknownVertexError, f"sources contains 1 unknown vertex: inf: {KNOWN}"),
     "two dimensions": (
-        bfs(np.zeros((2, 2), int)), TravError, "sources has 2 dimensions: give a flat sequence of ids."
+        bfs(np.zeros((2, 2), int)), "sources has 2 dimensions: give a flat sequence of ids."
     ),
     "index of levels": (
-        bfs(pd.MultiIndex.from_tuples([(1, 2)])),
-        TravError,
-        "sources has several levels: give a flat sequence of ids.",
+        bfs(pd.MultiIndex.from_tuples([(1, 2)])), "sources has several levels: give a flat sequence of ids."
     ),
     "string among integers": (
-        bfs([1, "a"]),
-        TravError,
-        "sources holds 'a', but the graph's ids are int64: convert one to the other."
+        bfs([1, "a"]), "sources holds 'a', but the graph's ids are int64: convert one to the other."
     ),
     "list for a string": (
         lambda graph: EDGES.trav.bfs([["a"]], src="name", dst="next"),
-        TravError,
         (
             "sources holds values that are not ids (unhashable type: 'list'): give a flat sequence."
             if not pd.api.types.is_extension_array_dtype(TEXT)
@@ -367,18 +322,15 @@ WRONG = {
     ),
     "no date": (
         lambda graph: DATES.trav.bfs("garbage"),
-        TravError,
         "sources holds 'garbage', but the graph's ids are datetime64[ns]: convert one to the other.",
     ),
     "date with a zone": (
         lambda graph: DATES.trav.bfs(DATE.tz_localize("UTC")),
-        TravError,
         "sources holds Timestamp('2020-01-01 00:00:00+0000', tz='UTC'), "
         "but the graph's ids are datetime64[ns]: convert one to the other.",
     ),
     "date without a zone": (
         lambda graph: DATES.apply(lambda column: column.dt.tz_localize("UTC")).trav.bfs(DATE),
-        TravError,
         "sources holds Timestamp('2020-01-01 00:00:00'), "
         "but the graph's ids are datetime64[ns, UTC]: convert one to the other.",
     ),
@@ -387,81 +339,72 @@ WRONG = {
         UnknownVertexError,
         f"sources contains 1 unknown vertex: Timestamp('2020-01-01 00:00:00.001000'): {KNOWN}",
     ),
-    "no sources": (bfs([]), TravError, "sources is empty: give at least one vertex id."),
+    "no sources": (bfs([]), "sources is empty: give at least one vertex id."),
     "no sources at all": (
-        bfs(None), TravError, "sources is None, which names no vertex: give at least one vertex id."
+        bfs(None), "sources is None, which names no vertex: give at least one vertex id."
     ),
     "null source": (
-        bfs([1, None]), TravError, "sources holds 1 null, and a null is not a vertex: leave it out."
+        bfs([1, None]), "sources holds 1 null, and a null is not a vertex: leave it out."
     ),
     "boolean source": (
-        bfs(True), TravError, "sources holds True, but the graph's ids are int64: convert one to the other."
+        bfs(True), "sources holds True, but the graph's ids are int64: convert one to the other."
     ),
     "string for integers": (
-        bfs("1"), TravError, "sources holds '1', but the graph's ids are int64: convert one to the other."
+        bfs("1"), "sources holds '1', but the graph's ids are int64: convert one to the other."
     ),
     "integer for strings": (
         lambda graph: EDGES.trav.bfs(1, src="name", dst="next"),
-        TravError,
         f"sources holds 1, but the graph's ids are {TEXT}: convert one to the other.",
     ),
     "frame of other width": (
         bfs(EDGES[["src", "dst"]]),
-        TravError,
         "sources is a frame of 2 columns, but the graph's ids have 1: select the columns that hold the ids.",
     ),
     # Options of a search
     "unknown mode": (
-        bfs(1, mode="multi"), TravError, "mode='multi' is not known: choose one of 'joint', 'each'."
+        bfs(1, mode="multi"), "mode='multi' is not known: choose one of 'joint', 'each'."
     ),
     "unknown direction": (
-        bfs(1, direction="up"), TravError, "direction='up' is not known: choose one of 'out', 'in', 'both'."
+        bfs(1, direction="up"), "direction='up' is not known: choose one of 'out', 'in', 'both'."
     ),
     "variant of the other engine": (
         bfs(1, variant="fused"),
-        TravError,
         "variant='fused' is not known: choose one of 'auto', 'push', 'pull', 'edge', 'frontier', 'direction' "
         "of the cpu engine.",
     ),
     "unknown policy": (
-        bfs(1, tuning={"policy": "greedy"}),
-        TravError,
-        "policy='greedy' is not known: choose one of 'gap', 'beamer'.",
+        bfs(1, tuning={"policy": "greedy"}), "policy='greedy' is not known: choose one of 'gap', 'beamer'."
     ),
     "policy of a variant that does not turn": (
         bfs(1, tuning={"policy": "gap"}, variant="push"),
-        TravError,
         "policy='gap' applies only to the variant 'direction': leave it out, or give variant='direction' as "
         "well, which a graph on workers does not take.",
     ),
     "policy of levels": (
         lambda graph: graph.levels(1, tuning={"policy": "beamer"}),
-        TravError,
         "policy='beamer' applies only to the variant 'direction': leave it out, or give variant='direction' "
         "as well, which a graph on workers does not take.",
     ),
     "negative depth": (
-        bfs(1, depth_limit=-1), TravError, f"depth_limit=-1 is not a number of levels: {LEVELS}"
+        bfs(1, depth_limit=-1), f"depth_limit=-1 is not a number of levels: {LEVELS}"
     ),
     "fractional depth": (
-        bfs(1, depth_limit=2.0), TravError, f"depth_limit=2.0 is not a number of levels: {LEVELS}"
+        bfs(1, depth_limit=2.0), f"depth_limit=2.0 is not a number of levels: {LEVELS}"
     ),
     "boolean depth": (
-        bfs(1, depth_limit=True), TravError, f"depth_limit=True is not a number of levels: {LEVELS}"
+        bfs(1, depth_limit=True), f"depth_limit=True is not a number of levels: {LEVELS}"
     ),
     "predecessors that is no flag": (
-        bfs(1, predecessors="no"), TravError, "predecessors='no' is neither True nor False: give one of them."
+        bfs(1, predecessors="no"), "predecessors='no' is neither True nor False: give one of them."
     ),
     "reached_only that is no flag": (
-        bfs(1, reached_only="False"),
-        TravError,
-        "reached_only='False' is neither True nor False: give one of them.",
+        bfs(1, reached_only="False"), "reached_only='False' is neither True nor False: give one of them."
     ),
     "unknown target": (
         bfs(1, targets=[2, 50]), UnknownVertexError, f"targets contains 1 unknown vertex: 50: {KNOWN}"
     ),
     "no targets": (
-        lambda graph: graph.paths(1, []), TravError, "targets is empty: give at least one vertex id."
+        lambda graph: graph.paths(1, []), "targets is empty: give at least one vertex id."
     ),
     "unknown seed": (
         lambda graph: graph.khop([1, 50], 1),
@@ -469,14 +412,10 @@ WRONG = {
         f"seeds contains 1 unknown vertex: 50: {KNOWN}",
     ),
     "no number of hops": (
-        lambda graph: graph.khop(1, None),
-        TravError,
-        "k=None is not a number of steps: give an integer of 0 or more.",
+        lambda graph: graph.khop(1, None), "k=None is not a number of steps: give an integer of 0 or more."
     ),
     "unknown direction of degrees": (
-        lambda graph: graph.degrees("up"),
-        TravError,
-        "direction='up' is not known: choose one of 'out', 'in', 'both'.",
+        lambda graph: graph.degrees("up"), "direction='up' is not known: choose one of 'out', 'in', 'both'."
     ),
     # Filters of the edges
     "unknown filter": (
@@ -487,19 +426,16 @@ WRONG = {
     ),
     "filter that is not boolean": (
         bfs(1, where="src"),
-        TravError,
         "where='src' is a column of int64: compare it with a value, as in where='src > 3', or name a boolean "
         "one.",
     ),
     "filter with nulls": (
         bfs(1, where="sure"),
-        TravError,
         "where='sure' holds 1 null: fill it first, with edges['sure'].fillna(False) or, in polars, "
         "fill_null(False).",
     ),
     "filter that is no column name": (
         bfs(1, where=["open"]),
-        TravError,
         "where is a list: give the name of a column, a condition such as 'weight > 3', or an array or Series "
         "of booleans.",
     ),
@@ -509,12 +445,12 @@ WRONG = {
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("case", WRONG)
 def test_wrong_call(case):
-    call, kind, sentence = WRONG[case]
+    call, *kinds, sentence = WRONG[case]
     with pytest.raises(TravError) as caught:
         call(EDGES.trav.graph(directed=True))
     assert str(caught.value) == sentence
     public = next(of for of in type(caught.value).__mro__ if of.__module__ in (errors.__name__, "builtins"))
-    assert public is kind
+    assert [public] == (kinds or [TravError])
 
 
 QUESTIONS = [
