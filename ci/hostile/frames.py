@@ -59,20 +59,7 @@ NUMBERS: list[Any] = [
     np.uint8(2), np.float16(1), np.float32(3), np.int64(2**53),
 ]  # fmt: skip
 WORDS: list[Any] = [
-    "",
-    " ",
-    "a",
-    "b",
-    "A",
-    "NA",
-    "1",
-    "a\0",
-    "é",
-    "e\u0301",
-    "nan",
-    "None",
-    np.str_("a"),
-    "\n",
+    *("", " ", "a", "b", "A", "NA", "1", "a\0", "é", "e\u0301", "nan", "None", np.str_("a"), "\n"),
 ]
 MOMENTS: list[Any] = [*pd.date_range("2000", periods=4), datetime.datetime(2000, 1, 2), pd.Timestamp(0)]
 ODD: list[Any] = [
