@@ -46,7 +46,7 @@ def test_a_quiet_hot_block_survives_one_of_lower_frequency():
     assert residency.evictions == 0 and residency.place[2] == ABSENT
 
 
-def test_a_block_that_was_used_more_since_it_came_does_not_leave_for_one_used_less():
+def test_a_block_used_more_since_it_came_does_not_leave():
     residency = full()
     used(residency, {0: 5.0, 1: 4.0, 2: 9.0, 4: 3.0})
     loaded(residency, 4)
