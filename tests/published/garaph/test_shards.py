@@ -77,7 +77,7 @@ def test_the_model():
 
 
 @pytest.mark.parametrize("times", [{}, {"local_time": 2.0, "atomic_time": 8.0}])
-def test_the_least_of_the_model_without_merging_is_at_the_published_factor(times):
+def test_without_merging_the_published_factor_is_the_best(times):
     best = 9.0 * math.sqrt(times.get("atomic_time", 1.0) / times.get("local_time", 1.0))
 
     def cost(factor):
