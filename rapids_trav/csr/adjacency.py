@@ -18,7 +18,7 @@ from rapids_trav.utilities.atomic_files import array_checksum
 __all__ = ["Adjacency", "Array", "EdgeList", "Resident", "offset_dtype", "search_offsets"]
 
 WIDE_OFFSETS = 2**31  # number of edges from which offsets take 64 bits
-_ROWS_AT_ONCE = 1 << 12  # keeps the temporary arrays of `linked` small
+_ROWS_AT_ONCE = 1 << 11  # keeps the temporary arrays of `linked` small
 
 
 class Resident(NamedTuple):
