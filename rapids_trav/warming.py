@@ -24,7 +24,6 @@ from rapids_trav.programs.shipped import connected_components
 SCALE, EDGE_FACTOR = 13, 32  # levels wide enough to be shared by threads
 SIDE = 64  # side of a grid, all of whose levels are narrow
 CHAIN = 2048  # vertices of a path, along which searches prefetch rows
-SEARCHES = 5  # by weight, the last of which read rows sorted by weight
 LIMIT = "1MB"  # memory limit below the size of the wide graph
 WEIGHTS = ("float64", "int64", "float32", "int32")  # all weight types of the engines
 
@@ -141,7 +140,8 @@ def _run(graph: Graph) -> None:
 
 
 def _weigh(graph: Graph, source: int) -> None:
-    for _ in range(SEARCHES):
+    by_weight = graph.engine.sorted_paths
+    for _ in range(1 if by_weight is None else by_weight.pays_after + 1):  # the last one reads sorted rows
         graph.sssp(source)
     for mode in ("auto", "pull", "notify", "push"):
         graph.sssp(source, mode=mode)

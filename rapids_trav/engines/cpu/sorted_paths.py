@@ -85,12 +85,13 @@ def _reach(rows: WeightedRows) -> float:
     It is 0 if that is too far, or if weights hardly vary: the light ends are then most of the rows.
     """
     if "reach" not in rows.learned:
-        width, hub = window_width(rows, np), np.argmax(np.diff(rows.row_offsets))
-        work = _Search(rows, np.array([hub]))
-        _, begin, end = work.push(0, SETTLED)
-        near = begin < work.far and end - begin <= MOST_WINDOWS * width
-        near = near and FEWEST_WIDTHS * width < rows.learned["typical"]
-        rows.learned.update(reach=end - begin + width if near else 0, useless=not near)
+        reach, width = 0, window_width(rows, np)
+        if FEWEST_WIDTHS * width < rows.learned["typical"]:
+            work = _Search(rows, np.array([np.argmax(np.diff(rows.row_offsets))]))
+            _, begin, end = work.push(0, SETTLED)
+            if begin < work.far and end - begin <= MOST_WINDOWS * width:
+                reach = end - begin + width
+        rows.learned.update(reach=reach, useless=reach == 0)
     return rows.learned["reach"]
 
 
